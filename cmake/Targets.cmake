@@ -1,0 +1,94 @@
+# unwrite_library(NAME SOURCES ... [HEADERS ...] [DEPENDS ...] [PRIVATE_DEPENDS ...])
+#   A static library with the project's options. DEPENDS are public (their headers show
+#   through), PRIVATE_DEPENDS are not.
+#
+# unwrite_executable(NAME SOURCES ... [DEPENDS ...])
+#   A program, placed at the top of the build directory.
+#
+# unwrite_test(NAME SOURCES ... [DEPENDS ...] [LABELS ...] [TIMEOUT seconds] [SERIAL])
+#   A GoogleTest program whose cases become ctest tests named NAME.Suite.Case. Without
+#   LABELS the label is the name of the folder below tests/.
+#   A test that must not run beside others names SERIAL.
+#
+# unwrite_script_test(NAME COMMAND ... [LABELS ...] [TIMEOUT seconds] [SERIAL])
+#   A script run by ctest. Exit status 77 means skipped.
+#
+# Every test gets UNWRITE_SOURCE_DIR and UNWRITE_BUILD_DIR in its environment. The target
+# tests_<label> builds what the tests with that label need and nothing else.
+
+function(unwrite_library name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;HEADERS;DEPENDS;PRIVATE_DEPENDS")
+    unwrite_check_arguments(unwrite_library ${name})
+    add_library(${name} STATIC ${arg_SOURCES} ${arg_HEADERS})
+    target_link_libraries(${name} PUBLIC unwrite_options ${arg_DEPENDS}
+                                  PRIVATE ${arg_PRIVATE_DEPENDS})
+endfunction()
+
+function(unwrite_executable name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;HEADERS;DEPENDS")
+    unwrite_check_arguments(unwrite_executable ${name})
+    add_executable(${name} ${arg_SOURCES} ${arg_HEADERS})
+    target_link_libraries(${name} PRIVATE unwrite_options ${arg_DEPENDS})
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
+endfunction()
+
+function(unwrite_test name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL" "TIMEOUT" "SOURCES;HEADERS;DEPENDS;LABELS")
+    unwrite_check_arguments(unwrite_test ${name})
+    unwrite_test_defaults()
+    add_executable(${name} ${arg_SOURCES} ${arg_HEADERS})
+    target_link_libraries(${name} PRIVATE
+        unwrite_options ${arg_DEPENDS} GTest::gmock GTest::gtest GTest::gtest_main)
+    unwrite_test_group(${name})
+    include(GoogleTest)
+    gtest_discover_tests(${name}
+        TEST_PREFIX "${name}."
+        DISCOVERY_TIMEOUT 60
+        PROPERTIES
+            LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} RUN_SERIAL ${arg_SERIAL}
+            ENVIRONMENT "${unwrite_test_environment}")
+endfunction()
+
+function(unwrite_script_test name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL" "TIMEOUT" "COMMAND;LABELS;DEPENDS")
+    unwrite_check_arguments(unwrite_script_test ${name})
+    unwrite_test_defaults()
+    add_test(NAME ${name} COMMAND ${arg_COMMAND}
+             WORKING_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}")
+    set_tests_properties(${name} PROPERTIES
+        LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} RUN_SERIAL ${arg_SERIAL}
+        SKIP_RETURN_CODE 77 ENVIRONMENT "${unwrite_test_environment}")
+    unwrite_test_group(${arg_DEPENDS})
+endfunction()
+
+# The rest is for the functions above only.
+
+macro(unwrite_check_arguments function name)
+    if(arg_UNPARSED_ARGUMENTS)
+        message(FATAL_ERROR "${function}(${name}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
+    endif()
+endmacro()
+
+macro(unwrite_test_defaults)
+    if(NOT arg_LABELS)
+        cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME arg_LABELS)
+    endif()
+    if(NOT arg_TIMEOUT)
+        set(arg_TIMEOUT 300)
+    endif()
+    # ENVIRONMENT of a discovered test passes through a generated script that splits lists,
+    # so one variable carries both directories.
+    set(unwrite_test_environment
+        "UNWRITE_SOURCE_DIR=${PROJECT_SOURCE_DIR}" "UNWRITE_BUILD_DIR=${PROJECT_BINARY_DIR}")
+endmacro()
+
+macro(unwrite_test_group)
+    foreach(label IN LISTS arg_LABELS)
+        if(NOT TARGET tests_${label})
+            add_custom_target(tests_${label})
+        endif()
+        foreach(target IN ITEMS ${ARGN})
+            add_dependencies(tests_${label} ${target})
+        endforeach()
+    endforeach()
+endmacro()
