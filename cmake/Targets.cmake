@@ -7,14 +7,19 @@
 #
 # unwrite_test(NAME SOURCES ... [DEPENDS ...] [LABELS ...] [TIMEOUT seconds] [SERIAL])
 #   A GoogleTest program whose cases become ctest tests named NAME.Suite.Case. Without
-#   LABELS the label is the name of the folder below tests/.
-#   A test that must not run beside others names SERIAL.
+#   LABELS the label is the name of the folder below tests/, plus "unit" for a layer that
+#   is tested without a mount. A test that must not run beside others names SERIAL.
 #
 # unwrite_script_test(NAME COMMAND ... [LABELS ...] [TIMEOUT seconds] [SERIAL])
 #   A script run by ctest. Exit status 77 means skipped.
 #
 # Every test gets UNWRITE_SOURCE_DIR and UNWRITE_BUILD_DIR in its environment. The target
 # tests_<label> builds what the tests with that label need and nothing else.
+
+set(unwrite_unit_folders base journal edit git overlay control mcp cli)
+foreach(label IN ITEMS unit model fs crash)
+    add_custom_target(tests_${label})
+endforeach()
 
 function(unwrite_library name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;HEADERS;DEPENDS;PRIVATE_DEPENDS")
@@ -41,12 +46,19 @@ function(unwrite_test name)
         unwrite_options ${arg_DEPENDS} GTest::gmock GTest::gtest GTest::gtest_main)
     unwrite_test_group(${name})
     include(GoogleTest)
-    gtest_discover_tests(${name}
-        TEST_PREFIX "${name}."
-        DISCOVERY_TIMEOUT 60
-        PROPERTIES
-            LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} RUN_SERIAL ${arg_SERIAL}
-            ENVIRONMENT "${unwrite_test_environment}")
+    gtest_discover_tests(${name} TEST_PREFIX "${name}." TEST_LIST ${name}_cases
+                         DISCOVERY_TIMEOUT 60)
+    # gtest_discover_tests flattens list values, so properties that are lists are set by
+    # a script of their own, which ctest reads after the one with the discovered tests.
+    set(properties "${CMAKE_CURRENT_BINARY_DIR}/${name}_properties.cmake")
+    file(CONFIGURE OUTPUT "${properties}" @ONLY CONTENT [==[
+foreach(case IN LISTS @name@_cases)
+    set_tests_properties("${case}" PROPERTIES
+        LABELS "@arg_LABELS@" TIMEOUT @arg_TIMEOUT@ RUN_SERIAL @arg_SERIAL@
+        ENVIRONMENT "@unwrite_test_environment@")
+endforeach()
+]==])
+    set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${properties}")
 endfunction()
 
 function(unwrite_script_test name)
@@ -76,8 +88,9 @@ macro(unwrite_test_defaults)
     if(NOT arg_TIMEOUT)
         set(arg_TIMEOUT 300)
     endif()
-    # ENVIRONMENT of a discovered test passes through a generated script that splits lists,
-    # so one variable carries both directories.
+    if(arg_LABELS IN_LIST unwrite_unit_folders AND NOT "unit" IN_LIST arg_LABELS)
+        list(APPEND arg_LABELS unit)
+    endif()
     set(unwrite_test_environment
         "UNWRITE_SOURCE_DIR=${PROJECT_SOURCE_DIR}" "UNWRITE_BUILD_DIR=${PROJECT_BINARY_DIR}")
 endmacro()
