@@ -1,0 +1,42 @@
+// Places: where directories (and the few objects that cannot be anchored) that the journal mentions are now.
+// A file of appended records, places.log, read whole when the journal is opened and rewritten when it has grown
+// to several times what it says. An entry may be stale by one step after a crash: both the newest and the
+// place before it are kept, and whoever uses one verifies the key there.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+
+#include "base/object_key.h"
+#include "base/syscalls.h"
+
+namespace unwrite::journal {
+
+/// Thread-safe.
+class Places {
+  public:
+    /// `state` is the open state directory. A torn tail is cut; a damaged record is skipped with a warning, for
+    /// a place is only a hint.
+    static Result<std::unique_ptr<Places>> open(int state);
+
+    struct Place {
+        NameKey newest;
+        std::optional<NameKey> before;
+    };
+    std::optional<Place> find(const ObjectKey& key) const;
+    bool contains(const ObjectKey& key) const;
+    /// Records that `key` is at `at`. One write(2); nothing when it says so already.
+    Result<> set(const ObjectKey& key, const NameKey& at);
+    Result<> clear();
+
+  private:
+    explicit Places(int state) : state_(state) {}
+    int state_;
+    UniqueFd file_;
+    mutable std::mutex mutex_;
+    std::unordered_map<ObjectKey, Place> places_;  // guarded by mutex_
+};
+
+}  // namespace unwrite::journal
