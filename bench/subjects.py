@@ -1,0 +1,173 @@
+"""What is measured: a plain directory, and three ways to make its changes reversible."""
+
+import os
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+
+class Unavailable(Exception):
+    """This machine cannot run the subject; the text says why."""
+
+
+def run(*command, **options):
+    """Runs a command quietly; an error carries its output."""
+    result = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, cwd="/", **options)
+    if result.returncode:
+        text = result.stdout.decode(errors="replace").strip()
+        raise RuntimeError(f"{' '.join(map(str, command))}: exit {result.returncode}: {text}")
+    return result.stdout.decode(errors="replace")
+
+
+def elapsed(function, *arguments):
+    start = time.perf_counter()
+    function(*arguments)
+    return time.perf_counter() - start
+
+
+class Subject:
+    """One way to serve a directory. `home` is scratch space; `raw` is filled before start()."""
+
+    name = ""
+
+    def __init__(self, home):
+        self.home = Path(home)
+        self.raw = self.home / "raw"
+        self.path = self.raw
+        self.raw.mkdir(parents=True)
+
+    def start(self):
+        """Makes `path` ready for work."""
+
+    def stop(self):
+        """The opposite of start()."""
+
+    def discard(self):
+        """Takes back everything since start(), and is ready for work again."""
+        raise Unavailable("cannot be taken back")
+
+    def processes(self):
+        """The ids of the processes that serve `path`."""
+        return []
+
+    def remove(self):
+        self.stop()
+        shutil.rmtree(self.home)
+
+
+class Native(Subject):
+    name = "native"
+
+
+class Unwrite(Subject):
+    name = "unwrite"
+    program = None
+
+    def __init__(self, home):
+        if not Path(self.program).exists():
+            raise Unavailable(f"{self.program} is not built")
+        super().__init__(home)
+        self.mounted = False
+
+    def command(self, *arguments):
+        return run(self.program, "-C", self.path, *arguments)
+
+    def start(self):
+        run(self.program, "mount", self.raw)
+        self.mounted = True
+
+    def stop(self):
+        if self.mounted:
+            self.mounted = False
+            unmount(lambda: run(self.program, "unmount", self.raw))
+
+    def discard(self):
+        self.command("discard", "--yes")
+
+    def processes(self):
+        return running(self.program, self.raw)
+
+
+class Overlay(Subject):
+    name = "overlayfs"
+
+    def __init__(self, home):
+        super().__init__(home)
+        self.path = self.home / "merged"
+        self.mounted = False
+        for folder in ("upper", "workdir", "merged"):
+            (self.home / folder).mkdir()
+
+    def options(self):
+        return f"lowerdir={self.raw},upperdir={self.home}/upper,workdir={self.home}/workdir"
+
+    def mount(self):
+        run("mount", "-t", "overlay", "overlay", "-o", self.options(), self.path)
+
+    def start(self):
+        try:
+            self.mount()
+        except (RuntimeError, OSError) as error:
+            raise Unavailable(str(error)) from error
+        self.mounted = True
+
+    def stop(self):
+        if self.mounted:
+            self.mounted = False
+            unmount(lambda: run("umount", self.path))
+
+    def discard(self):
+        self.stop()
+        for folder in ("upper", "workdir"):
+            shutil.rmtree(self.home / folder)
+            (self.home / folder).mkdir()
+        self.start()
+
+
+class FuseOverlay(Overlay):
+    name = "fuse-overlayfs"
+
+    def mount(self):
+        program = shutil.which("fuse-overlayfs")
+        if not program:
+            raise Unavailable("fuse-overlayfs is not installed")
+        run(program, "-o", self.options(), self.path)
+
+    def stop(self):
+        if self.mounted:
+            self.mounted = False
+            unmount(lambda: run("fusermount3", "-u", self.path))
+
+    def processes(self):
+        return running(shutil.which("fuse-overlayfs"), self.path)
+
+
+SUBJECTS = (Native, Unwrite, Overlay, FuseOverlay)
+
+
+def unmount(attempt):
+    """An unmount that is busy for a moment is tried again."""
+    for left in reversed(range(20)):
+        try:
+            attempt()
+            return
+        except RuntimeError:
+            if not left:
+                raise
+            time.sleep(0.1)
+
+
+def running(program, path):
+    """Processes of `program` whose command line names `path`; all of them when none does."""
+    found = {}
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                if os.path.samefile(f"/proc/{entry}/exe", program):
+                    found[int(entry)] = Path(f"/proc/{entry}/cmdline").read_bytes()
+            except OSError:
+                pass
+    named = [pid for pid, line in found.items() if os.fsencode(path) in line]
+    return named or list(found)
