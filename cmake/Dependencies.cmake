@@ -84,7 +84,7 @@ if(NOT TARGET tomlplusplus::tomlplusplus)
     add_library(tomlplusplus::tomlplusplus ALIAS PkgConfig::UNWRITE_TOMLPLUSPLUS)
 endif()
 
-if(BUILD_TESTING OR NOT DEFINED BUILD_TESTING)
+if(BUILD_TESTING)
     find_package(GTest 1.12 QUIET)
     if(NOT GTest_FOUND)
         unwrite_missing("GoogleTest 1.12 or newer" "libgtest-dev libgmock-dev")
