@@ -97,19 +97,18 @@ Result<> make_hole(const Range& range, std::uint64_t out_size) {
     return write_zeros(range.out, range.out_offset, length);
 }
 
-/// Where the data at or after `offset` begins and ends, within `end`; begin == end when there is none.
-std::pair<std::uint64_t, std::uint64_t> next_data(int in, std::uint64_t offset, std::uint64_t end) {
-    const auto data = seek(in, offset, SEEK_DATA);
+}  // namespace
+
+DataRun next_data(int fd, std::uint64_t offset, std::uint64_t end) {
+    const auto data = seek(fd, offset, SEEK_DATA);
     if (!data) {
         if (data.error().number() == ENXIO) return {end, end};
-        return {offset, end};  // no such seek here: all of it is data
+        return {offset, end};  // no such seek here
     }
     if (*data >= end) return {end, end};
-    const auto hole = seek(in, *data, SEEK_HOLE);
+    const auto hole = seek(fd, *data, SEEK_HOLE);
     return {*data, hole ? std::min(*hole, end) : end};
 }
-
-}  // namespace
 
 Result<std::size_t> copy_range(int in, std::uint64_t in_offset, int out, std::uint64_t out_offset,
                                std::size_t length) {

@@ -99,6 +99,14 @@ Result<std::vector<DirectoryEntry>> read_directory(int fd, std::int64_t offset =
                                                    std::size_t limit = SIZE_MAX);
 Result<bool> is_empty_directory(int fd);
 
+/// The first run of data of an open file at or after `offset`, cut at `end`: [begin, finish). Both are `end` when
+/// only a hole is left. All is data where the filesystem cannot tell.
+struct DataRun {
+    std::uint64_t begin;
+    std::uint64_t finish;
+};
+DataRun next_data(int fd, std::uint64_t offset, std::uint64_t end);
+
 /// Copies `length` bytes: reflink where possible, else copy_file_range, else read and write. Holes of the
 /// source are kept as holes when `out` is fresh there. Both offsets and the length in bytes.
 Result<> copy_bytes(int in, std::uint64_t in_offset, int out, std::uint64_t out_offset, std::uint64_t length);

@@ -3,6 +3,7 @@
 // An object has at most one name here: "<ino>-<birth>" in hexadecimal.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <shared_mutex>
@@ -46,11 +47,19 @@ class Attic {
 
     std::vector<ObjectKey> list() const;
 
+    /// Finishes removals that a crash interrupted. For the one writer, before others use the attic.
+    Result<> remove_leftovers();
+
   private:
+    Result<std::string> set_aside(int directory, const std::string& name);
+    Result<> remove_tree(const std::string& name);
+    Result<> empty_directory(const std::string& name, std::vector<std::string>& nested);
+    Result<> remove_entry(int directory, const std::string& name, std::vector<std::string>& nested);
     explicit Attic(UniqueFd directory) : directory_(std::move(directory)) {}
     UniqueFd directory_;
     mutable std::shared_mutex mutex_;
     std::unordered_set<ObjectKey> present_;  // guarded by mutex_
+    std::atomic<std::uint64_t> next_aside_{1};
 };
 
 }  // namespace unwrite::journal

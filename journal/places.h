@@ -30,13 +30,24 @@ class Places {
     /// Records that `key` is at `at`. One write(2); nothing when it says so already.
     Result<> set(const ObjectKey& key, const NameKey& at);
     Result<> clear();
+    /// Makes everything set so far survive a power cut.
+    Result<> sync();
 
   private:
     explicit Places(int state) : state_(state) {}
+    Result<> load();
+    Result<> open_file();
+    Result<> append(const ObjectKey& key, const NameKey& at);
+    Result<> compact();
+    void remember(const ObjectKey& key, NameKey at);
+
     int state_;
-    UniqueFd file_;
-    mutable std::mutex mutex_;
-    std::unordered_map<ObjectKey, Place> places_;  // guarded by mutex_
+    mutable std::mutex mutex_;  // guards all that follows
+    UniqueFd file_;             // opened by the first change, so that a reader changes nothing
+    std::uint64_t end_ = 0;     // where the next record goes; 0: not even a header
+    std::uint64_t records_ = 0;
+    bool damaged_ = false;      // to be written anew before anything is appended
+    std::unordered_map<ObjectKey, Place> places_;
 };
 
 }  // namespace unwrite::journal

@@ -1,0 +1,149 @@
+// The checker: everything the state directory holds is read, and compared with everything else.
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <unordered_map>
+
+#include "journal/delta_format.h"
+#include "journal/frames.h"
+#include "journal/journal.h"
+
+namespace unwrite::journal {
+
+namespace {
+
+std::string node_name(NodeNumber number) { return "n" + std::to_string(number); }
+
+std::string delta_name(DeltaNumber number) { return "delta " + std::to_string(number); }
+
+std::string object_name(const ObjectKey& key) { return "object " + Attic::file_name(key); }
+
+/// Every node leads to the root in finitely many steps.
+void check_parents(const Head& head, const std::vector<Node>& nodes, CheckReport& report) {
+    std::unordered_map<NodeNumber, NodeNumber> parents;
+    for (const Node& node : nodes) parents[node.number] = node.parent;
+    const auto require = [&](NodeNumber number, std::string_view what) {
+        if (parents.contains(number)) return;
+        report.problems.push_back(std::string(what) + " is " + node_name(number) + ", which does not exist");
+    };
+    require(head.root, "the root");
+    require(head.current, "the current node");
+    if (head.redo_tip != 0) require(head.redo_tip, "the node to redo to");
+    for (const Node& node : nodes) {
+        NodeNumber at = node.number;
+        std::size_t steps = 0;
+        while (at != head.root && parents.contains(at) && steps++ <= nodes.size()) at = parents[at];
+        if (at != head.root) {
+            report.problems.push_back("node " + node_name(node.number) + " does not lead to the root");
+        } else if (node.number != head.root && node.delta == 0) {
+            report.problems.push_back("node " + node_name(node.number) + " has no delta");
+        }
+    }
+    const auto root = parents.find(head.root);
+    if (root != parents.end() && root->second != 0) report.problems.push_back("the root has a parent");
+}
+
+std::uint32_t type_of(const ObjectImage& image) {
+    if (image.attributes) return image.attributes->mode & S_IFMT;
+    return image.size ? std::uint32_t{S_IFREG} : 0U;  // only files have content
+}
+
+/// The objects a delta mentions, with their types where it says them.
+void collect_types(const Delta& delta, std::unordered_map<ObjectKey, std::uint32_t>& types) {
+    for (const ObjectKey& key : delta.mentioned()) types.try_emplace(key, 0U);
+    for (const auto& [at, state] : delta.names) {
+        if (state.image.object && state.image.type != 0) types[*state.image.object] = state.image.type;
+    }
+    for (const auto& [key, image] : delta.objects) {
+        if (const std::uint32_t type = type_of(image); type != 0) types[key] = type;
+    }
+}
+
+void check_content(DeltaNumber number, const Delta& delta, std::uint64_t data_size,
+                   CheckReport& report) {
+    for (const auto& [key, image] : delta.objects) {
+        const bool outside = std::any_of(
+            image.content.begin(), image.content.end(), [&](const ContentImage& part) {
+                return part.position != ContentImage::kHole &&
+                       (part.position > data_size || part.length > data_size - part.position);
+            });
+        if (!outside) continue;
+        report.problems.push_back(delta_name(number) + ": bytes of " + object_name(key) +
+                                  " lie beyond the end of the data file");
+    }
+}
+
+Result<std::uint64_t> file_size(int dir, const std::string& name) {
+    const auto st = sys::stat_at(dir, name);
+    if (st) return static_cast<std::uint64_t>(st->st_size);
+    if (st.error().number() == ENOENT) return 0;
+    return st.error();
+}
+
+/// Reads one delta; damage is a problem, not an error.
+Result<Delta> check_delta(int deltas, DeltaNumber number, CheckReport& report) {
+    TRY_ASSIGN(const std::uint64_t data_size, file_size(deltas, delta_data_name(number)));
+    TRY_ASSIGN(const std::string text, read_whole(deltas, delta_log_name(number)));
+    ++report.deltas;
+    report.bytes += text.size() + data_size;
+    auto parsed = parse_delta(std::as_bytes(std::span(text)), number);
+    if (!parsed) {
+        report.problems.push_back(parsed.error().message());
+        return Delta();
+    }
+    report.records += parsed->records;
+    check_content(number, parsed->delta, data_size, report);
+    return std::move(parsed->delta);
+}
+
+/// Every object that is mentioned can be found again.
+void check_objects(const std::unordered_map<ObjectKey, std::uint32_t>& types, const ObjectKey& root,
+                   const Attic& attic, const Places& places, CheckReport& report) {
+    std::vector<std::string> missing;
+    for (const auto& [key, type] : types) {
+        if (key == root || attic.contains(key) || places.contains(key)) continue;
+        missing.push_back((type == S_IFDIR ? "directory " : "") + object_name(key) +
+                          " is in the journal, but neither in the attic nor in places.log");
+    }
+    std::sort(missing.begin(), missing.end());
+    report.problems.insert(report.problems.end(), missing.begin(), missing.end());
+}
+
+/// What stands in the attic under a key's name is that object.
+Result<> check_attic(const Attic& attic, CheckReport& report) {
+    for (const ObjectKey& key : attic.list()) {
+        ++report.attic_objects;
+        const auto found = sys::statx_at(attic.directory(), Attic::file_name(key));
+        if (!found && found.error().number() != ENOENT) return found.error();
+        if (found && found->st.st_ino == key.ino && found->birth == key.birth) continue;
+        report.problems.push_back(found ? "attic: another object stands under the name of " + object_name(key)
+                                        : "attic: " + object_name(key) + " is gone");
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<CheckReport> Journal::check() {
+    CheckReport report;
+    {
+        const std::lock_guard lock(store_mutex_);
+        TRY_ASSIGN(report.problems, store_->integrity_problems());
+        TRY_ASSIGN(const Head head, store_->head());
+        TRY_ASSIGN(const std::vector<Node> nodes, store_->nodes());
+        check_parents(head, nodes, report);
+    }
+    TRY_ASSIGN(const std::set<DeltaNumber> deltas, referenced_deltas());
+    std::unordered_map<ObjectKey, std::uint32_t> types;
+    for (const DeltaNumber number : deltas) {
+        TRY_ASSIGN(const Delta delta, check_delta(state_dir_.deltas(), number, report));
+        collect_types(delta, types);
+    }
+    TRY_ASSIGN(const sys::StatX root, sys::statx_at(workspace_.get(), ""));
+    check_objects(types, {root.st.st_ino, root.birth}, *attic_, *places_, report);
+    TRY(check_attic(*attic_, report));
+    return report;
+}
+
+}  // namespace unwrite::journal

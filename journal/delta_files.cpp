@@ -1,0 +1,68 @@
+// The files of deltas as a whole: reading, listing, removing.
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <set>
+
+#include "base/crash_point.h"
+#include "journal/delta_format.h"
+#include "journal/delta_log.h"
+#include "journal/frames.h"
+
+namespace unwrite::journal {
+
+namespace {
+
+Result<> remove_file(int dir, const std::string& name) {
+    auto removed = sys::unlink(dir, name);
+    if (!removed && removed.error().number() == ENOENT) return {};
+    return removed;
+}
+
+std::optional<DeltaNumber> parse_file_name(const std::string& name) {
+    const std::size_t dot = name.find('.');
+    if (dot == std::string::npos || name[0] == '0') return std::nullopt;
+    if (name.compare(dot, std::string::npos, ".log") != 0 &&
+        name.compare(dot, std::string::npos, ".dat") != 0) {
+        return std::nullopt;
+    }
+    DeltaNumber number = 0;
+    const auto [end, problem] = std::from_chars(name.data(), name.data() + dot, number);
+    if (problem != std::errc{} || end != name.data() + dot) return std::nullopt;
+    return number;
+}
+
+}  // namespace
+
+Result<Delta> read_delta(int deltas, DeltaNumber number) {
+    TRY_ASSIGN(const std::string text, read_whole(deltas, delta_log_name(number)));
+    TRY_ASSIGN(ParsedDelta parsed, parse_delta(std::as_bytes(std::span(text)), number));
+    return std::move(parsed.delta);
+}
+
+Result<UniqueFd> open_delta_data(int deltas, DeltaNumber number) {
+    auto fd = sys::open_at(deltas, delta_data_name(number), O_RDONLY);
+    if (!fd && fd.error().number() == ENOENT) return UniqueFd();
+    return fd;
+}
+
+Result<> remove_delta(int deltas, DeltaNumber number) {
+    // The log first: data without a log is nothing, a log without its data is damage.
+    TRY(remove_file(deltas, delta_log_name(number)));
+    crash_point("delta.removed-log");
+    return remove_file(deltas, delta_data_name(number));
+}
+
+Result<std::vector<DeltaNumber>> list_deltas(int deltas) {
+    TRY_ASSIGN(const UniqueFd fd, sys::open_at(deltas, ".", O_RDONLY | O_DIRECTORY));
+    TRY_ASSIGN(const auto entries, sys::read_directory(fd.get()));
+    std::set<DeltaNumber> numbers;
+    for (const auto& entry : entries) {
+        if (const auto number = parse_file_name(entry.name)) numbers.insert(*number);
+    }
+    return std::vector<DeltaNumber>(numbers.begin(), numbers.end());
+}
+
+}  // namespace unwrite::journal

@@ -1,0 +1,61 @@
+#include "journal/frames.h"
+
+#include <cerrno>
+
+#include "base/crc32c.h"
+#include "journal/codec.h"
+
+namespace unwrite::journal {
+
+namespace {
+
+std::uint32_t frame_crc(sys::ConstBytes length, sys::ConstBytes body) {
+    return crc32c(body, crc32c(length));
+}
+
+}  // namespace
+
+std::string make_frame(std::uint8_t type, std::string_view payload) {
+    Encoder body;
+    body.put(type);
+    body.put_bytes(payload);
+    Encoder frame;
+    frame.put(static_cast<std::uint32_t>(body.text().size()));
+    const std::string length = frame.text();
+    frame.put(frame_crc(std::as_bytes(std::span(length)), std::as_bytes(std::span(body.text()))));
+    frame.put_bytes(body.text());
+    return frame.text();
+}
+
+bool FrameReader::parse(std::size_t at) {
+    const sys::ConstBytes rest = bytes_.subspan(at);
+    if (rest.size() <= kFrameHeader) return false;
+    Decoder header(rest.first(kFrameHeader));
+    const std::size_t length = header.get<std::uint32_t>();
+    const auto crc = header.get<std::uint32_t>();
+    if (length == 0 || length > kMaxFrame || length > rest.size() - kFrameHeader) return false;
+    const sys::ConstBytes body = rest.subspan(kFrameHeader, length);
+    if (frame_crc(rest.first(4), body) != crc) return false;
+    frame_ = {std::to_integer<std::uint8_t>(body[0]), body.subspan(1), at};
+    return true;
+}
+
+FrameReader::Status FrameReader::next() {
+    if (position_ >= bytes_.size()) return Status::kEnd;
+    if (parse(position_)) {
+        position_ += kFrameHeader + 1 + frame_.payload.size();
+        return Status::kFrame;
+    }
+    for (resume_ = position_ + 1; resume_ < bytes_.size(); ++resume_) {
+        if (parse(resume_)) return Status::kDamaged;
+    }
+    return Status::kTorn;
+}
+
+Result<std::string> read_whole(int dir, const std::string& name) {
+    auto text = sys::read_file_at(dir, name);
+    if (!text && text.error().number() == ENOENT) return std::string();
+    return text;
+}
+
+}  // namespace unwrite::journal

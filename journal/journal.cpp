@@ -1,0 +1,50 @@
+#include "journal/journal.h"
+
+namespace unwrite::journal {
+
+Result<std::unique_ptr<Journal>> Journal::open(int workspace, Options options) {
+    TRY_ASSIGN(StateDir state_dir, StateDir::open(workspace, options.create));
+    if (options.lock) TRY(state_dir.lock());
+    std::unique_ptr<Journal> journal(new Journal(std::move(state_dir)));
+    TRY_ASSIGN(journal->workspace_, sys::duplicate(workspace));
+    const int state = journal->state_dir_.fd();
+    TRY_ASSIGN(journal->store_, Store::open(state, options.durable));
+    TRY_ASSIGN(UniqueFd attic, journal->state_dir_.open_attic());
+    TRY_ASSIGN(journal->attic_, Attic::open(std::move(attic)));
+    if (options.lock) TRY(journal->attic_->remove_leftovers());
+    TRY_ASSIGN(journal->places_, Places::open(state));
+    return journal;
+}
+
+Result<std::set<DeltaNumber>> Journal::referenced_deltas() {
+    const std::lock_guard lock(store_mutex_);
+    TRY_ASSIGN(const Head head, store_->head());
+    TRY_ASSIGN(const std::vector<Node> nodes, store_->nodes());
+    TRY_ASSIGN(const std::optional<Pending> pending, store_->pending());
+    std::set<DeltaNumber> deltas{head.open_delta};
+    for (const Node& node : nodes) deltas.insert(node.delta);
+    if (pending) deltas.insert(pending->inverse);
+    deltas.erase(0);
+    return deltas;
+}
+
+Result<std::set<ObjectKey>> Journal::mentioned_by_all_deltas() {
+    TRY_ASSIGN(const std::set<DeltaNumber> deltas, referenced_deltas());
+    std::set<ObjectKey> keys;
+    for (const DeltaNumber number : deltas) {
+        TRY_ASSIGN(const Delta delta, read_delta(state_dir_.deltas(), number));
+        keys.merge(delta.mentioned());
+    }
+    return keys;
+}
+
+Result<> Journal::remove_unreferenced_deltas() {
+    TRY_ASSIGN(const std::vector<DeltaNumber> files, list_deltas(state_dir_.deltas()));
+    TRY_ASSIGN(const std::set<DeltaNumber> referenced, referenced_deltas());
+    for (const DeltaNumber number : files) {
+        if (!referenced.contains(number)) TRY(remove_delta(state_dir_.deltas(), number));
+    }
+    return {};
+}
+
+}  // namespace unwrite::journal

@@ -1,0 +1,194 @@
+#include "journal/places.h"
+
+#include <fcntl.h>
+
+#include <cerrno>
+
+#include "base/crash_point.h"
+#include "base/crc32c.h"
+#include "base/log.h"
+#include "journal/codec.h"
+#include "journal/frames.h"
+
+namespace unwrite::journal {
+
+namespace {
+
+constexpr const char* kFile = "places.log";
+constexpr const char* kNewFile = "places.log.new";
+constexpr std::string_view kMagic = "UNWRPLC\n";
+constexpr std::uint32_t kVersion = 1;
+constexpr std::size_t kHeader = 16;
+constexpr std::uint8_t kPlace = 1;
+
+std::string make_header(std::uint32_t version) {
+    Encoder out;
+    out.put_bytes(kMagic);
+    out.put(version);
+    out.put(crc32c(std::as_bytes(std::span(out.text()))));
+    return out.text();
+}
+
+std::string make_record(const ObjectKey& key, const NameKey& at) {
+    Encoder out;
+    out.put(key);
+    out.put(at.parent);
+    out.put_name(at.name);
+    return make_frame(kPlace, out.text());
+}
+
+std::optional<std::pair<ObjectKey, NameKey>> parse_record(const Frame& frame) {
+    Decoder in(frame.payload);
+    const ObjectKey key = in.get_key();
+    NameKey at;
+    at.parent = in.get_key();
+    at.name = in.get_name();
+    if (frame.type != kPlace || !in.complete() || !is_component(at.name)) return std::nullopt;
+    return std::pair{key, std::move(at)};
+}
+
+/// The version of a whole header, else nothing.
+std::optional<std::uint32_t> parse_header(const std::string& text) {
+    if (text.size() < kHeader || !text.starts_with(kMagic)) return std::nullopt;
+    Decoder in(std::as_bytes(std::span(text)).subspan(kMagic.size()));
+    const auto version = in.get<std::uint32_t>();
+    if (text.compare(0, kHeader, make_header(version)) != 0) return std::nullopt;
+    return version;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Places>> Places::open(int state) {
+    std::unique_ptr<Places> places(new Places(state));
+    TRY(places->load());
+    return places;
+}
+
+Result<> Places::load() {
+    TRY_ASSIGN(const std::string text, read_whole(state_, kFile));
+    const auto version = parse_header(text);
+    if (version && *version > kVersion) {
+        return Error(ErrorKind::kRecovery, EIO,
+                     "read places.log: its format is version " + std::to_string(*version) +
+                         ", this program knows version 1");
+    }
+    damaged_ = !version && text.size() >= kHeader;
+    FrameReader reader(std::as_bytes(std::span(text)), version ? kHeader : 0);
+    for (;;) {
+        const FrameReader::Status status = reader.next();
+        if (status == FrameReader::Status::kDamaged) {
+            log::warning("places.log: skipped a damaged record at byte " +
+                         std::to_string(reader.position()));
+            damaged_ = true;
+            reader.skip_damage();
+            continue;
+        }
+        if (status != FrameReader::Status::kFrame) break;
+        ++records_;
+        if (auto place = parse_record(reader.frame())) {
+            remember(place->first, std::move(place->second));
+        }
+    }
+    end_ = version ? reader.position() : 0;
+    return {};
+}
+
+void Places::remember(const ObjectKey& key, NameKey at) {
+    auto [entry, fresh] = places_.try_emplace(key);
+    if (!fresh) entry->second.before = std::move(entry->second.newest);
+    entry->second.newest = std::move(at);
+}
+
+std::optional<Places::Place> Places::find(const ObjectKey& key) const {
+    const std::lock_guard lock(mutex_);
+    const auto entry = places_.find(key);
+    if (entry == places_.end()) return std::nullopt;
+    return entry->second;
+}
+
+bool Places::contains(const ObjectKey& key) const {
+    const std::lock_guard lock(mutex_);
+    return places_.contains(key);
+}
+
+Result<> Places::set(const ObjectKey& key, const NameKey& at) {
+    if (!is_component(at.name)) return Error(EINVAL);
+    const std::lock_guard lock(mutex_);
+    const auto entry = places_.find(key);
+    if (entry != places_.end() && entry->second.newest == at) return {};
+    if (damaged_ || records_ > 4 * places_.size() + 1024) TRY(compact());
+    TRY(append(key, at));
+    remember(key, at);
+    return {};
+}
+
+Result<> Places::open_file() {
+    if (file_) return {};
+    TRY_ASSIGN(UniqueFd file, sys::open_at(state_, kFile, O_RDWR | O_CREAT, 0600));
+    TRY(sys::truncate(file.get(), end_));  // a torn tail
+    file_ = std::move(file);
+    return {};
+}
+
+Result<> Places::append(const ObjectKey& key, const NameKey& at) {
+    TRY(open_file());
+    std::string text = end_ == 0 ? make_header(kVersion) : std::string();
+    text += make_record(key, at);
+    crash_point("places.append.before");
+    const auto written = sys::write_all_at(file_.get(), std::as_bytes(std::span(text)), end_);
+    if (!written) {
+        ignore(sys::truncate(file_.get(), end_), "what is left is a torn tail, which readers cut");
+        return written;
+    }
+    crash_point("places.append.after");
+    end_ += text.size();
+    ++records_;
+    return {};
+}
+
+Result<> Places::compact() {
+    std::string text = make_header(kVersion);
+    std::uint64_t records = 0;
+    for (const auto& [key, place] : places_) {
+        if (place.before) {
+            text += make_record(key, *place.before);
+            ++records;
+        }
+        text += make_record(key, place.newest);
+        ++records;
+    }
+    TRY_ASSIGN(UniqueFd file,
+               sys::open_at(state_, kNewFile, O_RDWR | O_CREAT | O_TRUNC, 0600));
+    TRY(sys::write_all_at(file.get(), std::as_bytes(std::span(text)), 0));
+    // Once in a long while, so it may be safe from a power cut in any case.
+    TRY(sys::sync_data(file.get()));
+    crash_point("places.compact.written");
+    TRY(sys::rename(state_, kNewFile, state_, kFile));
+    crash_point("places.compact.renamed");
+    file_ = std::move(file);
+    end_ = text.size();
+    records_ = records;
+    damaged_ = false;
+    return {};
+}
+
+Result<> Places::clear() {
+    const std::lock_guard lock(mutex_);
+    const auto removed = sys::unlink(state_, kFile);
+    if (!removed && removed.error().number() != ENOENT) return removed;
+    crash_point("places.cleared");
+    file_.reset();
+    places_.clear();
+    end_ = records_ = 0;
+    damaged_ = false;
+    return {};
+}
+
+Result<> Places::sync() {
+    const std::lock_guard lock(mutex_);
+    if (!file_) return {};
+    TRY(sys::sync_data(file_.get()));
+    return sys::sync(state_);
+}
+
+}  // namespace unwrite::journal

@@ -1,0 +1,269 @@
+#include "journal/store.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/crash_point.h"
+#include "journal/store_state.h"
+
+namespace unwrite::journal {
+
+namespace {
+
+std::uint64_t to_number(std::int64_t value) { return static_cast<std::uint64_t>(value); }
+
+Error damaged(std::string_view what) {
+    return Error(ErrorKind::kCorrupt, EIO, "read journal.db: " + std::string(what));
+}
+
+}  // namespace
+
+Store::Store(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+Store::~Store() = default;
+
+Result<std::unique_ptr<Store>> Store::open(int state, bool durable) {
+    auto opened = std::make_unique<State>();
+    TRY_ASSIGN(opened->directory, sys::duplicate(state));
+    TRY_ASSIGN(opened->database, Database::open(opened->directory.get(), "journal.db"));
+    TRY(prepare_schema(opened->database, durable));
+    TRY(opened->prepare());
+    return std::unique_ptr<Store>(new Store(std::move(opened)));
+}
+
+// Reading
+
+Result<Store::State::Counters> Store::State::read_counters() {
+    TRY(select_head.bind());
+    TRY_ASSIGN(const bool row, select_head.step());
+    Counters counters;
+    if (row) {
+        counters.head.root = to_number(select_head.number(0));
+        counters.head.current = to_number(select_head.number(1));
+        counters.head.open_delta = to_number(select_head.number(2));
+        counters.head.redo_tip = to_number(select_head.number(3));
+        counters.head.mode = select_head.text(4);
+        counters.next_node = to_number(select_head.number(5));
+        counters.next_delta = to_number(select_head.number(6));
+    }
+    select_head.rewind();
+    if (!row) return damaged("it has no head");
+    return counters;
+}
+
+Result<std::vector<Node>> Store::State::read_nodes(Statement& statement) {
+    std::vector<Node> nodes;
+    for (;;) {
+        TRY_ASSIGN(const bool row, statement.step());
+        if (!row) break;
+        Node node;
+        node.number = to_number(statement.number(0));
+        node.parent = to_number(statement.number(1));
+        const std::int64_t kind = statement.number(2);
+        if (kind < 0 || kind > static_cast<std::int64_t>(NodeKind::kMount)) {
+            statement.rewind();
+            return damaged("node " + std::to_string(node.number) + " is of no known kind");
+        }
+        node.kind = static_cast<NodeKind>(kind);
+        node.name = statement.text(3);
+        node.text = statement.text(4);
+        node.time_ns = statement.number(5);
+        node.origin = to_number(statement.number(6));
+        node.delta = to_number(statement.number(7));
+        node.down = statement.number(8) != 0;
+        node.open = statement.number(9) != 0;
+        nodes.push_back(std::move(node));
+    }
+    statement.rewind();
+    return nodes;
+}
+
+Result<> Store::State::read_tags(std::vector<Node>& nodes) {
+    for (Node& node : nodes) {
+        TRY(select_tags.bind(node.number));
+        for (;;) {
+            TRY_ASSIGN(const bool row, select_tags.step());
+            if (!row) break;
+            node.tags[select_tags.text(0)] = select_tags.text(1);
+        }
+        select_tags.rewind();
+    }
+    return {};
+}
+
+Result<Head> Store::head() {
+    TRY_ASSIGN(State::Counters counters, state_->read_counters());
+    return std::move(counters.head);
+}
+
+Result<std::vector<Node>> Store::nodes() {
+    TRY(state_->select_nodes.bind());
+    TRY_ASSIGN(std::vector<Node> nodes, state_->read_nodes(state_->select_nodes));
+    TRY(state_->read_tags(nodes));
+    return nodes;
+}
+
+Result<std::optional<Node>> Store::node(NodeNumber number) {
+    TRY(state_->select_node.bind(number));
+    TRY_ASSIGN(std::vector<Node> nodes, state_->read_nodes(state_->select_node));
+    TRY(state_->read_tags(nodes));
+    if (nodes.empty()) return std::optional<Node>();
+    return std::optional<Node>(std::move(nodes.front()));
+}
+
+Result<std::optional<Pending>> Store::pending() {
+    Statement& statement = state_->select_pending;
+    TRY(statement.bind());
+    TRY_ASSIGN(const bool row, statement.step());
+    if (!row) return std::optional<Pending>();
+    const std::int64_t verb = statement.number(0);
+    Pending pending;
+    pending.verb = static_cast<Pending::Verb>(verb);
+    pending.target = to_number(statement.number(1));
+    pending.edge = to_number(statement.number(2));
+    pending.inverse = to_number(statement.number(3));
+    pending.applying = statement.number(4) != 0;
+    statement.rewind();
+    if (verb < 0 || verb > static_cast<std::int64_t>(Pending::Verb::kPurge)) {
+        return damaged("the pending operation is of no known kind");
+    }
+    return std::optional<Pending>(pending);
+}
+
+Result<std::vector<Origin>> Store::origins() {
+    Statement& statement = state_->select_origins;
+    TRY(statement.bind());
+    std::vector<Origin> origins;
+    for (;;) {
+        TRY_ASSIGN(const bool row, statement.step());
+        if (!row) break;
+        Origin origin;
+        origin.number = to_number(statement.number(0));
+        origin.uid = static_cast<std::uint32_t>(statement.number(1));
+        origin.pid = statement.number(2);
+        origin.executable = statement.text(3);
+        origin.session = statement.text(4);
+        origin.step = to_number(statement.number(5));
+        origin.agent = statement.number(6) != 0;
+        origin.time_ns = statement.number(7);
+        origins.push_back(std::move(origin));
+    }
+    statement.rewind();
+    return origins;
+}
+
+// Changing
+
+/// Runs `body` in one transaction; whatever fails takes all of it back.
+template <class Body>
+auto Store::State::transaction(Body&& body) -> decltype(body()) {
+    TRY(database.execute("BEGIN IMMEDIATE"));
+    auto result = body();
+    if (result) {
+        crash_point("store.commit.before");
+        const auto committed = database.execute("COMMIT");
+        if (committed) {
+            crash_point("store.commit.after");
+            return result;
+        }
+        result = committed.error();
+    }
+    ignore(database.execute("ROLLBACK"), "the first failure is the one to report");
+    return result;
+}
+
+Result<OriginNumber> Store::add_origin(const Origin& origin) {
+    return state_->transaction([&]() -> Result<OriginNumber> {
+        State& s = *state_;
+        TRY(s.insert_origin.run(origin.uid, origin.pid, origin.executable, origin.session,
+                                origin.step, origin.agent, origin.time_ns));
+        return to_number(sqlite3_last_insert_rowid(s.database.get()));
+    });
+}
+
+Result<> Store::State::write_tags(const Node& node) {
+    TRY(delete_tags.run(node.number));
+    for (const auto& [key, value] : node.tags) TRY(insert_tag.run(node.number, key, value));
+    return {};
+}
+
+Result<> Store::State::add_node(Node node, Counters& counters, Changed& changed) {
+    if (node.number == 0) node.number = counters.next_node;
+    counters.next_node = std::max(counters.next_node, node.number + 1);
+    TRY(insert_node.run(node.number, node.parent, static_cast<std::uint32_t>(node.kind), node.name,
+                        node.text, node.time_ns, node.origin, node.delta, node.down, node.open));
+    TRY(write_tags(node));
+    changed.nodes.push_back(node.number);
+    return {};
+}
+
+Result<> Store::State::update_node_row(const Node& node) {
+    TRY(update_node.run(node.parent, static_cast<std::uint32_t>(node.kind), node.name, node.text,
+                        node.time_ns, node.origin, node.delta, node.down, node.open, node.number));
+    if (database.changes() != 1) {
+        return Error(ErrorKind::kNotFound, ENOENT,
+                     "update node n" + std::to_string(node.number) + ": there is none");
+    }
+    return write_tags(node);
+}
+
+Result<> Store::State::remove_node(NodeNumber number) {
+    TRY(delete_tags.run(number));
+    return delete_node.run(number);
+}
+
+Result<> Store::State::write_pending(const std::optional<Pending>& pending) {
+    TRY(delete_pending.run());
+    if (!pending) return {};
+    return insert_pending.run(static_cast<std::uint32_t>(pending->verb), pending->target,
+                              pending->edge, pending->inverse, pending->applying);
+}
+
+Result<> Store::State::write_counters(const Counters& counters) {
+    const Head& head = counters.head;
+    return update_head.run(head.root, head.current, head.open_delta, head.redo_tip, head.mode,
+                           counters.next_node, counters.next_delta);
+}
+
+Result<Store::Changed> Store::State::apply(const Change& change) {
+    TRY_ASSIGN(Counters counters, read_counters());
+    Changed changed;
+    for (const Node& node : change.add_nodes) TRY(add_node(node, counters, changed));
+    for (const Node& node : change.update_nodes) TRY(update_node_row(node));
+    for (const NodeNumber number : change.remove_nodes) TRY(remove_node(number));
+    if (change.head) counters.head = *change.head;
+    if (change.take_delta_number || change.open_delta_is_new) {
+        changed.delta = counters.next_delta++;
+    }
+    if (change.open_delta_is_new) counters.head.open_delta = changed.delta;
+    if (change.current_is_added_node) {
+        if (changed.nodes.empty()) return Error(ErrorKind::kUsage, EINVAL, "add no node");
+        counters.head.current = changed.nodes.front();
+    }
+    if (change.pending) TRY(write_pending(*change.pending));
+    TRY(write_counters(counters));
+    return changed;
+}
+
+Result<Store::Changed> Store::apply(const Change& change) {
+    return state_->transaction([&] { return state_->apply(change); });
+}
+
+Result<std::vector<std::string>> Store::integrity_problems() {
+    Statement statement;
+    TRY(statement.prepare(state_->database.get(), "PRAGMA integrity_check(100)"));
+    std::vector<std::string> problems;
+    for (;;) {
+        const auto row = statement.step();
+        if (!row) {
+            problems.push_back(row.error().message());
+            break;
+        }
+        if (!*row) break;
+        problems.push_back(statement.text(0));
+    }
+    if (problems.size() == 1 && problems.front() == "ok") problems.clear();
+    return problems;
+}
+
+}  // namespace unwrite::journal

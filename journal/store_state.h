@@ -1,0 +1,46 @@
+// What store.cpp and store_schema.cpp share: the connection and its statements.
+#pragma once
+
+#include "base/syscalls.h"
+#include "base/unique_fd.h"
+#include "journal/sqlite.h"
+#include "journal/store.h"
+
+namespace unwrite::journal {
+
+/// Makes the tables of a fresh database, checks the version of an old one, sets how commits are made.
+Result<> prepare_schema(Database& database, bool durable);
+
+struct Store::State {
+    /// The one row of `head`.
+    struct Counters {
+        Head head;
+        NodeNumber next_node = 0;
+        DeltaNumber next_delta = 0;
+    };
+
+    Result<> prepare();
+    Result<Counters> read_counters();
+    Result<std::vector<Node>> read_nodes(Statement& statement);
+    Result<> read_tags(std::vector<Node>& nodes);
+
+    template <class Body>
+    auto transaction(Body&& body) -> decltype(body());
+    Result<Changed> apply(const Change& change);
+    Result<> add_node(Node node, Counters& counters, Changed& changed);
+    Result<> update_node_row(const Node& node);
+    Result<> remove_node(NodeNumber number);
+    Result<> write_tags(const Node& node);
+    Result<> write_pending(const std::optional<Pending>& pending);
+    Result<> write_counters(const Counters& counters);
+
+    UniqueFd directory;  // the database's path goes through it
+    Database database;   // after it, the statements: they are finalized first
+    Statement select_head, update_head;
+    Statement select_nodes, select_node, insert_node, update_node, delete_node;
+    Statement select_tags, insert_tag, delete_tags;
+    Statement select_pending, insert_pending, delete_pending;
+    Statement select_origins, insert_origin;
+};
+
+}  // namespace unwrite::journal
