@@ -1,0 +1,217 @@
+#include "control/dispatch.h"
+
+#include <cerrno>
+#include <limits>
+#include <utility>
+
+namespace unwrite::control {
+
+using overlay::Asker;
+using overlay::Moved;
+
+struct Dispatch::Call {
+    const Client& client;
+    const Json& arguments;
+    Asker asker;
+};
+
+const Dispatch::Command Dispatch::kCommands[] = {
+    {"info", &Dispatch::info, true},
+    {"stop", &Dispatch::stop, false},
+    {"checkpoint", &Dispatch::checkpoint, true},
+    {"begin_run", &Dispatch::begin_run, true},
+    {"end_run", &Dispatch::end_run, true},
+    {"rollback", &Dispatch::rollback, true},
+    {"undo", &Dispatch::undo, true},
+    {"revert", &Dispatch::revert, true},
+    {"redo", &Dispatch::redo, true},
+    {"discard", &Dispatch::discard, false},
+    {"commit", &Dispatch::commit, false},
+    {"restore_paths", &Dispatch::restore_paths, true},
+    {"status", &Dispatch::status, true},
+    {"log", &Dispatch::log, true},
+    {"diff", &Dispatch::diff, true},
+    {"gc", &Dispatch::gc, false},
+    {"check", &Dispatch::check, true},
+    {"recover", &Dispatch::recover, false},
+};
+
+namespace {
+
+Error refused(const std::string& what) {
+    return Error(ErrorKind::kRefused, EPERM, what + ": an agent may not do this",
+                 "ask the person who started `unwrite run` to do it");
+}
+
+Result<Json> encoded(Result<> outcome) {
+    if (!outcome) return std::move(outcome).error();
+    return Json::object();
+}
+
+template <class T>
+Result<Json> encoded(Result<T> outcome) {
+    if (!outcome) return std::move(outcome).error();
+    return encode(*outcome);
+}
+
+}  // namespace
+
+Result<Json> Dispatch::call(const Client& client, const Request& request) {
+    for (const Command& command : kCommands) {
+        if (request.command != command.name) continue;
+        if (client.agent && !command.for_agents) return refused(request.command);
+        Call call{client, request.arguments, {}};
+        call.asker.uid = client.peer.uid;
+        call.asker.pid = client.peer.pid;
+        TRY(Fields(request.arguments).get("session", call.asker.session).done());
+        return (this->*command.handler)(call);
+    }
+    return Error(ErrorKind::kUsage, EINVAL, "read request: there is no such command");
+}
+
+Result<Json> Dispatch::restore(const Call& call, bool dry_run, const Restore& act) {
+    if (call.client.agent && !dry_run) {
+        TRY_ASSIGN(const Moved foreseen, act(true));
+        if (!foreseen.others.empty()) {
+            return Error(ErrorKind::kRefused, EPERM, "restore: it would take the work of others along",
+                         "`--dry-run` shows whose; ask the person who started `unwrite run` to do it");
+        }
+    }
+    return encoded(act(dry_run));
+}
+
+Result<Json> Dispatch::info(Call& /*call*/) { return encode(service_.info); }
+
+Result<Json> Dispatch::stop(Call& /*call*/) { return encoded(service_.stop()); }
+
+Result<Json> Dispatch::checkpoint(Call& call) {
+    std::string name;
+    std::string text;
+    std::string kind = "checkpoint";
+    TRY(Fields(call.arguments).get("name", name).get("text", text).get("kind", kind).done());
+    overlay::Node node;
+    TRY(decode(Json{{"kind", kind}}, node));
+    return encoded(operations_.checkpoint(call.asker, node.kind, name, text));
+}
+
+Result<Json> Dispatch::begin_run(Call& call) {
+    std::string text;
+    std::int64_t pid = 0;
+    TRY(Fields(call.arguments).get("text", text).get("pid", pid).done());
+    if (pid <= 0 || pid > std::numeric_limits<pid_t>::max()) {
+        return Error(ErrorKind::kUsage, EINVAL, "begin run: bad pid");
+    }
+    const pid_t guard = static_cast<pid_t>(pid);
+    TRY(agents_.check_new(guard, call.client.peer.pid));
+    call.asker.pid = pid;
+    TRY_ASSIGN(const overlay::Node node, operations_.begin_run(call.asker, text));
+    if (const Result<> added = agents_.add(node.number, guard, call.client.peer.pid); !added) {
+        ignore(operations_.end_run(node.number), "the process is gone; that is the failure to report");
+        return added.error();
+    }
+    return encode(node);
+}
+
+Result<Json> Dispatch::end_run(Call& call) {
+    overlay::NodeNumber run = 0;
+    TRY(Fields(call.arguments).get("run", run).done());
+    if (!agents_.remove(run, call.client.peer.pid, !call.client.agent)) return refused("end run");
+    return encoded(operations_.end_run(run));
+}
+
+Result<Json> Dispatch::rollback(Call& call) {
+    std::string node;
+    bool pop = false;
+    bool dry_run = false;
+    TRY(Fields(call.arguments).get("node", node).get("pop", pop).get("dry_run", dry_run).done());
+    return restore(call, dry_run, [&](bool dry) {
+        return operations_.rollback(call.asker, node, pop, dry);
+    });
+}
+
+Result<Json> Dispatch::undo(Call& call) {
+    std::uint32_t count = 1;
+    bool dry_run = false;
+    TRY(Fields(call.arguments).get("count", count).get("dry_run", dry_run).done());
+    return restore(call, dry_run, [&](bool dry) { return operations_.undo(call.asker, count, dry); });
+}
+
+Result<Json> Dispatch::revert(Call& call) {
+    std::string what;
+    bool dry_run = false;
+    TRY(Fields(call.arguments).get("what", what).get("dry_run", dry_run).done());
+    return restore(call, dry_run, [&](bool dry) { return operations_.revert(call.asker, what, dry); });
+}
+
+Result<Json> Dispatch::redo(Call& call) {
+    std::uint32_t count = 1;
+    bool dry_run = false;
+    TRY(Fields(call.arguments).get("count", count).get("dry_run", dry_run).done());
+    return restore(call, dry_run, [&](bool dry) { return operations_.redo(call.asker, count, dry); });
+}
+
+Result<Json> Dispatch::discard(Call& call) {
+    bool purge = false;
+    bool dry_run = false;
+    TRY(Fields(call.arguments).get("purge", purge).get("dry_run", dry_run).done());
+    return encoded(operations_.discard(call.asker, purge, dry_run));
+}
+
+Result<Json> Dispatch::commit(Call& call) {
+    std::string text;
+    bool keep_history = false;
+    TRY(Fields(call.arguments).get("text", text).get("keep_history", keep_history).done());
+    return encoded(operations_.commit(call.asker, text, keep_history));
+}
+
+Result<Json> Dispatch::restore_paths(Call& call) {
+    std::vector<std::string> paths;
+    std::string node;
+    bool dry_run = false;
+    TRY(Fields(call.arguments).get("paths", paths).get("node", node).get("dry_run", dry_run).done());
+    return restore(call, dry_run, [&](bool dry) {
+        return operations_.restore_paths(call.asker, paths, node, dry);
+    });
+}
+
+Result<Json> Dispatch::status(Call& call) {
+    std::string since;
+    bool count_lines = false;
+    TRY(Fields(call.arguments).get("since", since).get("count_lines", count_lines).done());
+    return encoded(operations_.status(since, count_lines));
+}
+
+Result<Json> Dispatch::log(Call& call) {
+    std::string path;
+    bool all = false;
+    bool changes = false;
+    TRY(Fields(call.arguments).get("path", path).get("all", all).get("changes", changes).done());
+    return encoded(operations_.log(path, all, changes));
+}
+
+Result<Json> Dispatch::diff(Call& call) {
+    std::string from;
+    std::string to;
+    std::vector<std::string> paths;
+    bool text = true;
+    TRY(Fields(call.arguments).get("from", from).get("to", to).get("paths", paths).get("text", text).done());
+    TRY_ASSIGN(const std::vector<overlay::FileDiff> diffs, operations_.diff(from, to, paths, text));
+    return Json{{"files", encode_list(diffs)}};
+}
+
+Result<Json> Dispatch::gc(Call& call) {
+    overlay::Retention retention = service_.info.retention;
+    TRY(decode(call.arguments, retention));
+    return encoded(operations_.gc(retention));
+}
+
+Result<Json> Dispatch::check(Call& call) {
+    bool repair = false;
+    TRY(Fields(call.arguments).get("repair", repair).done());
+    if (repair && call.client.agent) return refused("repair");
+    return encoded(operations_.check(repair));
+}
+
+Result<Json> Dispatch::recover(Call& /*call*/) { return encoded(operations_.recover()); }
+
+}  // namespace unwrite::control

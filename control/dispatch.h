@@ -1,0 +1,69 @@
+// From a request to one call of the operations: the table of commands, and what an agent may not ask for.
+#pragma once
+
+#include <functional>
+
+#include "control/peer.h"
+#include "control/wire.h"
+
+namespace unwrite::control {
+
+/// What the daemon offers besides the operations.
+struct Service {
+    DaemonInfo info;
+    std::function<Result<>()> stop;   ///< begins the unmount and returns
+};
+
+struct Client {
+    Peer peer;
+    bool agent = false;   ///< descends from a run
+};
+
+/// Thread-safe. The referenced objects outlive it.
+class Dispatch {
+  public:
+    Dispatch(overlay::Operations& operations, Service& service, Agents& agents)
+        : operations_(operations), service_(service), agents_(agents) {}
+
+    /// kRefused for what agents may not do: commit, discard, stop, recover, gc and repairs, ending a run that is
+    /// not theirs, and restores that would take other people's work along.
+    Result<Json> call(const Client& client, const Request& request);
+
+  private:
+    struct Call;
+    using Handler = Result<Json> (Dispatch::*)(Call&);
+    struct Command {
+        const char* name;
+        Handler handler;
+        bool for_agents;
+    };
+    static const Command kCommands[];
+
+    Result<Json> info(Call& call);
+    Result<Json> stop(Call& call);
+    Result<Json> checkpoint(Call& call);
+    Result<Json> begin_run(Call& call);
+    Result<Json> end_run(Call& call);
+    Result<Json> rollback(Call& call);
+    Result<Json> undo(Call& call);
+    Result<Json> revert(Call& call);
+    Result<Json> redo(Call& call);
+    Result<Json> discard(Call& call);
+    Result<Json> commit(Call& call);
+    Result<Json> restore_paths(Call& call);
+    Result<Json> status(Call& call);
+    Result<Json> log(Call& call);
+    Result<Json> diff(Call& call);
+    Result<Json> gc(Call& call);
+    Result<Json> check(Call& call);
+    Result<Json> recover(Call& call);
+
+    using Restore = std::function<Result<overlay::Moved>(bool dry_run)>;
+    Result<Json> restore(const Call& call, bool dry_run, const Restore& act);
+
+    overlay::Operations& operations_;
+    Service& service_;
+    Agents& agents_;
+};
+
+}  // namespace unwrite::control

@@ -1,0 +1,106 @@
+#include "control/peer.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <string>
+
+#include "base/syscalls.h"
+
+namespace unwrite::control {
+
+namespace {
+
+/// More generations than any process has.
+constexpr int kMaxAncestors = 4096;
+
+template <class Number>
+Number number_at(std::string_view text, std::size_t field) {
+    for (; field > 0; --field) {
+        const std::size_t space = text.find(' ');
+        if (space == std::string_view::npos) return 0;
+        text.remove_prefix(space + 1);
+    }
+    Number value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+}
+
+bool is_same(const Process& one, const Process& other) {
+    return one.pid == other.pid && one.start == other.start;
+}
+
+bool is_alive(const Process& process) {
+    const Result<Process> now = read_process(process.pid);
+    return now && is_same(*now, process);
+}
+
+}  // namespace
+
+Result<Peer> peer_of(int socket) {
+    struct ucred credentials = {};
+    socklen_t length = sizeof credentials;
+    if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) {
+        return sys::last_error();
+    }
+    return Peer{credentials.pid, credentials.uid};
+}
+
+Result<Process> read_process(pid_t pid) {
+    if (pid <= 0) return Error(ENOENT);
+    TRY_ASSIGN(const std::string text,
+               sys::read_file_at(AT_FDCWD, "/proc/" + std::to_string(pid) + "/stat"));
+    // The second field is the name in brackets and may hold brackets and blanks itself.
+    const std::size_t end = text.rfind(')');
+    if (end == std::string::npos || end + 2 >= text.size()) return Error(ENOENT);
+    const std::string_view rest = std::string_view(text).substr(end + 2);
+    return Process{pid, number_at<pid_t>(rest, 1), number_at<std::uint64_t>(rest, 19)};
+}
+
+Result<> Agents::check_new(pid_t guard, pid_t starter) const {
+    const Result<Process> process = read_process(guard);
+    if (process && process->parent == starter) return {};
+    return Error(ErrorKind::kRefused, EPERM, "begin run: the process is not a child of the one that asks");
+}
+
+Result<> Agents::add(std::uint64_t run, pid_t guard, pid_t starter) {
+    TRY_ASSIGN(const Process guarded, read_process(guard));
+    TRY_ASSIGN(const Process starting, read_process(starter));
+    const std::lock_guard lock(mutex_);
+    runs_.push_back(Run{run, guarded, starting});
+    return {};
+}
+
+bool Agents::remove(std::uint64_t run, pid_t asker, bool is_user) {
+    const Result<Process> process = read_process(asker);
+    const std::lock_guard lock(mutex_);
+    const auto found = std::find_if(runs_.begin(), runs_.end(), [&](const Run& one) {
+        return one.number == run && (is_user || (process && is_same(one.starter, *process)));
+    });
+    if (found == runs_.end()) return is_user;
+    runs_.erase(found);
+    return true;
+}
+
+bool Agents::is_agent(pid_t pid) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(runs_, [](const Run& run) { return !is_alive(run.guard); });
+    if (runs_.empty()) return false;
+    for (int generation = 0; generation < kMaxAncestors; ++generation) {
+        if (pid == 1) return false;
+        const Result<Process> process = read_process(pid);
+        if (!process) return true;
+        for (const Run& run : runs_) {
+            if (is_same(run.guard, *process)) return true;
+        }
+        // The parent of a container's first process is outside its namespace and shows as 0.
+        if (process->parent == 0) return false;
+        pid = process->parent;
+    }
+    return true;
+}
+
+}  // namespace unwrite::control

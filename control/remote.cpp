@@ -1,0 +1,172 @@
+#include "control/remote.h"
+
+#include <cerrno>
+#include <utility>
+
+#include "control/channel.h"
+#include "control/rendezvous.h"
+
+namespace unwrite::control {
+
+using overlay::Asker;
+using overlay::Moved;
+using overlay::Node;
+
+namespace {
+
+constexpr std::chrono::milliseconds kTransfer{10'000};
+
+Json from(const Asker& asker) { return Json{{"session", encode_bytes(asker.session)}}; }
+
+/// An answer that does not come is the daemon's end, whichever call noticed it.
+Error gone(const Error& error) {
+    return Error(ErrorKind::kNoWorkspace, error.number(), "ask the daemon: it went away (" + error.message() + ")",
+                 "see daemon.log in the state directory; `unwrite mount` starts it again");
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Remote>> Remote::connect(const MountPoint& mount) {
+    auto remote = std::unique_ptr<Remote>(new Remote(mount));
+    TRY_ASSIGN(remote->info_, remote->ask_for<DaemonInfo>("info", Json::object()));
+    return remote;
+}
+
+Result<Json> Remote::ask(const std::string& command, Json arguments) {
+    TRY_ASSIGN(UniqueFd socket, connect_to(mount_.id, mount_.owner));
+    Channel channel(std::move(socket));
+    const std::uint64_t id = next_id_++;
+    const std::string request = format_request(Request{id, command, std::move(arguments)});
+    if (request.size() > kMaxRequest) {
+        return Error(ErrorKind::kUsage, E2BIG, command + ": the request has more than 1 MiB", "name fewer paths");
+    }
+    // A daemon that sends this client away may do so before it has read the request.
+    const Result<> sent = channel.write_line(request, kTransfer);
+    // The operation takes as long as it takes; a daemon that dies closes the connection.
+    const Result<std::string> line = channel.read_line(kMaxAnswer, Channel::kForever, Channel::kForever);
+    if (!line) return gone(sent ? line.error() : sent.error());
+    return parse_answer(*line, id);
+}
+
+template <class T>
+Result<T> Remote::ask_for(const std::string& command, Json arguments) {
+    TRY_ASSIGN(const Json json, ask(command, std::move(arguments)));
+    T value;
+    TRY(decode(json, value));
+    return value;
+}
+
+Result<> Remote::stop() {
+    TRY(ask("stop", Json::object()));
+    return {};
+}
+
+Result<Node> Remote::checkpoint(const Asker& asker, overlay::NodeKind kind, const std::string& name,
+                                const std::string& text) {
+    Json arguments = from(asker);
+    Node node;
+    node.kind = kind;
+    arguments["kind"] = encode(node)["kind"];
+    arguments["name"] = encode_bytes(name);
+    arguments["text"] = encode_bytes(text);
+    return ask_for<Node>("checkpoint", std::move(arguments));
+}
+
+Result<Node> Remote::begin_run(const Asker& asker, const std::string& text) {
+    Json arguments = from(asker);
+    arguments["pid"] = asker.pid;
+    arguments["text"] = encode_bytes(text);
+    return ask_for<Node>("begin_run", std::move(arguments));
+}
+
+Result<> Remote::end_run(overlay::NodeNumber run) {
+    TRY(ask("end_run", Json{{"run", run}}));
+    return {};
+}
+
+Result<Moved> Remote::rollback(const Asker& asker, const std::string& node, bool pop, bool dry_run) {
+    Json arguments = from(asker);
+    arguments["node"] = encode_bytes(node);
+    arguments["pop"] = pop;
+    arguments["dry_run"] = dry_run;
+    return ask_for<Moved>("rollback", std::move(arguments));
+}
+
+Result<Moved> Remote::undo(const Asker& asker, unsigned count, bool dry_run) {
+    Json arguments = from(asker);
+    arguments["count"] = count;
+    arguments["dry_run"] = dry_run;
+    return ask_for<Moved>("undo", std::move(arguments));
+}
+
+Result<Moved> Remote::revert(const Asker& asker, const std::string& what, bool dry_run) {
+    Json arguments = from(asker);
+    arguments["what"] = encode_bytes(what);
+    arguments["dry_run"] = dry_run;
+    return ask_for<Moved>("revert", std::move(arguments));
+}
+
+Result<Moved> Remote::redo(const Asker& asker, unsigned count, bool dry_run) {
+    Json arguments = from(asker);
+    arguments["count"] = count;
+    arguments["dry_run"] = dry_run;
+    return ask_for<Moved>("redo", std::move(arguments));
+}
+
+Result<Moved> Remote::discard(const Asker& asker, bool purge, bool dry_run) {
+    Json arguments = from(asker);
+    arguments["purge"] = purge;
+    arguments["dry_run"] = dry_run;
+    return ask_for<Moved>("discard", std::move(arguments));
+}
+
+Result<Node> Remote::commit(const Asker& asker, const std::string& text, bool keep_history) {
+    Json arguments = from(asker);
+    arguments["text"] = encode_bytes(text);
+    arguments["keep_history"] = keep_history;
+    return ask_for<Node>("commit", std::move(arguments));
+}
+
+Result<Moved> Remote::restore_paths(const Asker& asker, const std::vector<std::string>& paths,
+                                    const std::string& node, bool dry_run) {
+    Json arguments = from(asker);
+    arguments["paths"] = encode_texts(paths);
+    arguments["node"] = encode_bytes(node);
+    arguments["dry_run"] = dry_run;
+    return ask_for<Moved>("restore_paths", std::move(arguments));
+}
+
+Result<overlay::Status> Remote::status(const std::string& since, bool count_lines) {
+    return ask_for<overlay::Status>("status",
+                                    Json{{"since", encode_bytes(since)}, {"count_lines", count_lines}});
+}
+
+Result<overlay::Log> Remote::log(const std::string& path, bool all, bool changes) {
+    return ask_for<overlay::Log>("log", Json{{"path", encode_bytes(path)}, {"all", all}, {"changes", changes}});
+}
+
+Result<std::vector<overlay::FileDiff>> Remote::diff(const std::string& from, const std::string& to,
+                                                    const std::vector<std::string>& paths, bool text) {
+    TRY_ASSIGN(const Json json, ask("diff", Json{{"from", encode_bytes(from)},
+                                                 {"to", encode_bytes(to)},
+                                                 {"paths", encode_texts(paths)},
+                                                 {"text", text}}));
+    std::vector<overlay::FileDiff> diffs;
+    TRY(Fields(json).get_list("files", diffs).done());
+    return diffs;
+}
+
+Result<overlay::Collected> Remote::gc(const overlay::Retention& retention) {
+    return ask_for<overlay::Collected>("gc", encode(retention));
+}
+
+Result<overlay::Checked> Remote::check(bool repair) {
+    return ask_for<overlay::Checked>("check", Json{{"repair", repair}});
+}
+
+Result<> Remote::recover() {
+    TRY(ask("recover", Json::object()));
+    return {};
+}
+
+}  // namespace unwrite::control

@@ -1,0 +1,305 @@
+#include "control/wire.h"
+
+#include <array>
+#include <utility>
+
+namespace unwrite::control {
+
+namespace {
+
+using overlay::ChangeKind;
+using overlay::NodeKind;
+
+constexpr std::array<std::pair<ChangeKind, const char*>, 5> kChangeKinds = {{
+    {ChangeKind::kCreated, "created"},
+    {ChangeKind::kDeleted, "deleted"},
+    {ChangeKind::kModified, "modified"},
+    {ChangeKind::kRenamed, "renamed"},
+    {ChangeKind::kAttributes, "attributes"},
+}};
+
+constexpr std::array<std::pair<NodeKind, const char*>, 6> kNodeKinds = {{
+    {NodeKind::kRoot, "root"},
+    {NodeKind::kCheckpoint, "checkpoint"},
+    {NodeKind::kStep, "step"},
+    {NodeKind::kRun, "run"},
+    {NodeKind::kUndo, "undo"},
+    {NodeKind::kMount, "mount"},
+}};
+
+template <class Kinds, class Kind>
+const char* word(const Kinds& kinds, Kind kind) {
+    for (const auto& [value, name] : kinds) {
+        if (value == kind) return name;
+    }
+    return "";
+}
+
+template <class Kinds, class Kind>
+void get_word(Fields& fields, const char* key, const Kinds& kinds, Kind& kind) {
+    std::string text;
+    fields.get(key, text);
+    if (text.empty()) return;
+    for (const auto& [value, name] : kinds) {
+        if (text == name) {
+            kind = value;
+            return;
+        }
+    }
+    fields.fail(key);
+}
+
+Json encode_lines(const overlay::LineCounts& lines) {
+    return Json{{"added", lines.added}, {"removed", lines.removed}};
+}
+
+Result<> decode_lines(const Json& json, overlay::LineCounts& lines) {
+    return Fields(json).get("added", lines.added).get("removed", lines.removed).done();
+}
+
+Json encode_entry(const overlay::LogEntry& entry) {
+    return Json{{"node", encode(entry.node)},
+                {"on_trunk", entry.on_trunk},
+                {"changes", encode_list(entry.changes)}};
+}
+
+Result<> decode_entry(const Json& json, overlay::LogEntry& entry) {
+    return Fields(json)
+        .get_object("node", entry.node)
+        .get("on_trunk", entry.on_trunk)
+        .get_list("changes", entry.changes)
+        .done();
+}
+
+}  // namespace
+
+Json encode_texts(const std::vector<std::string>& values) {
+    Json list = Json::array();
+    for (const std::string& value : values) list.push_back(encode_bytes(value));
+    return list;
+}
+
+Json encode(const overlay::Change& change) {
+    Json json{{"kind", word(kChangeKinds, change.kind)},
+              {"path", encode_bytes(change.path)},
+              {"type", change.type},
+              {"below", change.below},
+              {"bytes", change.bytes},
+              {"content", change.content},
+              {"attributes", change.attributes},
+              {"origins", change.origins}};
+    if (!change.old_path.empty()) json["old_path"] = encode_bytes(change.old_path);
+    return json;
+}
+
+Result<> decode(const Json& json, overlay::Change& change) {
+    Fields fields(json);
+    get_word(fields, "kind", kChangeKinds, change.kind);
+    return fields.get("path", change.path)
+        .get("old_path", change.old_path)
+        .get("type", change.type)
+        .get("below", change.below)
+        .get("bytes", change.bytes)
+        .get("content", change.content)
+        .get("attributes", change.attributes)
+        .get("origins", change.origins)
+        .done();
+}
+
+Json encode(const overlay::Node& node) {
+    Json tags = Json::object();
+    for (const auto& [key, value] : node.tags) tags[key] = encode_bytes(value);
+    return Json{{"number", node.number}, {"parent", node.parent},
+                {"kind", word(kNodeKinds, node.kind)},
+                {"name", encode_bytes(node.name)}, {"text", encode_bytes(node.text)},
+                {"time_ns", node.time_ns}, {"origin", node.origin},
+                {"open", node.open}, {"tags", std::move(tags)}};
+}
+
+Result<> decode(const Json& json, overlay::Node& node) {
+    Fields fields(json);
+    get_word(fields, "kind", kNodeKinds, node.kind);
+    if (const Json* tags = fields.find("tags")) {
+        if (!tags->is_object()) fields.fail("tags");
+        for (const auto& [key, value] : tags->items()) {
+            Result<std::string> text = decode_bytes(value);
+            if (!text) return std::move(text).error();
+            node.tags[key] = *std::move(text);
+        }
+    }
+    return fields.get("number", node.number)
+        .get("parent", node.parent)
+        .get("name", node.name)
+        .get("text", node.text)
+        .get("time_ns", node.time_ns)
+        .get("origin", node.origin)
+        .get("open", node.open)
+        .done();
+}
+
+Json encode(const overlay::Origin& origin) {
+    return Json{{"number", origin.number}, {"uid", origin.uid}, {"pid", origin.pid},
+                {"executable", encode_bytes(origin.executable)},
+                {"session", encode_bytes(origin.session)},
+                {"step", origin.step}, {"agent", origin.agent}, {"time_ns", origin.time_ns}};
+}
+
+Result<> decode(const Json& json, overlay::Origin& origin) {
+    return Fields(json)
+        .get("number", origin.number)
+        .get("uid", origin.uid)
+        .get("pid", origin.pid)
+        .get("executable", origin.executable)
+        .get("session", origin.session)
+        .get("step", origin.step)
+        .get("agent", origin.agent)
+        .get("time_ns", origin.time_ns)
+        .done();
+}
+
+Json encode(const overlay::Status& status) {
+    return Json{{"root", status.root}, {"current", status.current},
+                {"checkpoint", encode_bytes(status.checkpoint)},
+                {"wounded", status.wounded}, {"task_open", status.task_open},
+                {"steps", status.steps}, {"lines", encode_lines(status.lines)},
+                {"changes", encode_list(status.changes)}};
+}
+
+Result<> decode(const Json& json, overlay::Status& status) {
+    Fields fields(json);
+    if (const Json* lines = fields.find("lines")) TRY(decode_lines(*lines, status.lines));
+    return fields.get("root", status.root)
+        .get("current", status.current)
+        .get("checkpoint", status.checkpoint)
+        .get("wounded", status.wounded)
+        .get("task_open", status.task_open)
+        .get("steps", status.steps)
+        .get_list("changes", status.changes)
+        .done();
+}
+
+Json encode(const overlay::Log& log) {
+    Json entries = Json::array();
+    for (const overlay::LogEntry& entry : log.entries) entries.push_back(encode_entry(entry));
+    return Json{{"current", log.current}, {"entries", std::move(entries)},
+                {"open_changes", encode_list(log.open_changes)},
+                {"origins", encode_list(log.origins)}};
+}
+
+Result<> decode(const Json& json, overlay::Log& log) {
+    Fields fields(json);
+    if (const Json* entries = fields.find("entries")) {
+        if (!entries->is_array()) fields.fail("entries");
+        for (const Json& entry : *entries) TRY(decode_entry(entry, log.entries.emplace_back()));
+    }
+    return fields.get("current", log.current)
+        .get_list("open_changes", log.open_changes)
+        .get_list("origins", log.origins)
+        .done();
+}
+
+Json encode(const overlay::FileDiff& diff) {
+    return Json{{"change", encode(diff.change)}, {"binary", diff.binary},
+                {"text", encode_bytes(diff.text)}, {"lines", encode_lines(diff.lines)}};
+}
+
+Result<> decode(const Json& json, overlay::FileDiff& diff) {
+    Fields fields(json);
+    if (const Json* lines = fields.find("lines")) TRY(decode_lines(*lines, diff.lines));
+    return fields.get_object("change", diff.change)
+        .get("binary", diff.binary)
+        .get("text", diff.text)
+        .done();
+}
+
+Json encode(const overlay::Moved& moved) {
+    return Json{{"from", moved.from}, {"to", moved.to},
+                {"changes", encode_list(moved.changes)},
+                {"others", encode_list(moved.others)},
+                {"behind", encode_texts(moved.behind)}};
+}
+
+Result<> decode(const Json& json, overlay::Moved& moved) {
+    return Fields(json)
+        .get("from", moved.from)
+        .get("to", moved.to)
+        .get_list("changes", moved.changes)
+        .get_list("others", moved.others)
+        .get("behind", moved.behind)
+        .done();
+}
+
+Json encode(const overlay::Collected& collected) {
+    return Json{{"nodes", collected.nodes}, {"deltas", collected.deltas}, {"objects", collected.objects}};
+}
+
+Result<> decode(const Json& json, overlay::Collected& collected) {
+    return Fields(json)
+        .get("nodes", collected.nodes)
+        .get("deltas", collected.deltas)
+        .get("objects", collected.objects)
+        .done();
+}
+
+Json encode(const overlay::Checked& checked) {
+    return Json{{"problems", encode_texts(checked.problems)},
+                {"repaired", encode_texts(checked.repaired)},
+                {"nodes", checked.nodes}, {"deltas", checked.deltas},
+                {"records", checked.records}, {"bytes", checked.bytes},
+                {"attic_objects", checked.attic_objects}};
+}
+
+Result<> decode(const Json& json, overlay::Checked& checked) {
+    return Fields(json)
+        .get("problems", checked.problems)
+        .get("repaired", checked.repaired)
+        .get("nodes", checked.nodes)
+        .get("deltas", checked.deltas)
+        .get("records", checked.records)
+        .get("bytes", checked.bytes)
+        .get("attic_objects", checked.attic_objects)
+        .done();
+}
+
+Json encode(const overlay::Retention& retention) {
+    return Json{{"max_age_seconds", retention.max_age_seconds},
+                {"max_abandoned", retention.max_abandoned},
+                {"max_bytes", retention.max_bytes}};
+}
+
+Result<> decode(const Json& json, overlay::Retention& retention) {
+    return Fields(json)
+        .get("max_age_seconds", retention.max_age_seconds)
+        .get("max_abandoned", retention.max_abandoned)
+        .get("max_bytes", retention.max_bytes)
+        .done();
+}
+
+Json encode(const DaemonInfo& info) {
+    return Json{{"version", info.version}, {"id", info.id},
+                {"workspace", encode_bytes(info.workspace)},
+                {"mount_point", encode_bytes(info.mount_point)},
+                {"pid", info.pid}, {"device", info.device}, {"inode", info.inode},
+                {"fresh", info.fresh}, {"interrupted", info.interrupted},
+                {"finished_restore", info.finished_restore},
+                {"task_open", info.task_open}, {"retention", encode(info.retention)}};
+}
+
+Result<> decode(const Json& json, DaemonInfo& info) {
+    return Fields(json)
+        .get("version", info.version)
+        .get("id", info.id)
+        .get("workspace", info.workspace)
+        .get("mount_point", info.mount_point)
+        .get("pid", info.pid)
+        .get("device", info.device)
+        .get("inode", info.inode)
+        .get("fresh", info.fresh)
+        .get("interrupted", info.interrupted)
+        .get("finished_restore", info.finished_restore)
+        .get("task_open", info.task_open)
+        .get_object("retention", info.retention)
+        .done();
+}
+
+}  // namespace unwrite::control

@@ -1,0 +1,85 @@
+// The structures of overlay/operations.h as JSON, one pair of functions each. The same text is what `--json` prints.
+// Decoding takes any JSON and fails with kUsage; unknown members are ignored, so that an older client can read a
+// newer server's answers.
+#pragma once
+
+#include "control/fields.h"
+#include "overlay/operations.h"
+
+namespace unwrite::control {
+
+/// What a client may know about the daemon it talks to.
+struct DaemonInfo {
+    std::string version;
+    std::string id;                  ///< of the session; also in the mount's source
+    std::string workspace;           ///< where the raw directory is, as it was named
+    std::string mount_point;
+    std::int64_t pid = 0;
+    std::uint64_t device = 0;        ///< of the raw directory
+    std::uint64_t inode = 0;
+    bool fresh = false;              ///< what opening the session found (overlay::Found)
+    bool interrupted = false;
+    bool finished_restore = false;
+    bool task_open = false;
+    overlay::Retention retention;    ///< gc's limits as the workspace's configuration has them
+};
+
+Json encode(const overlay::Change& change);
+Json encode(const overlay::Node& node);
+Json encode(const overlay::Origin& origin);
+Json encode(const overlay::Status& status);
+Json encode(const overlay::Log& log);
+Json encode(const overlay::FileDiff& diff);
+Json encode(const overlay::Moved& moved);
+Json encode(const overlay::Collected& collected);
+Json encode(const overlay::Checked& checked);
+Json encode(const overlay::Retention& retention);
+Json encode(const DaemonInfo& info);
+
+Result<> decode(const Json& json, overlay::Change& change);
+Result<> decode(const Json& json, overlay::Node& node);
+Result<> decode(const Json& json, overlay::Origin& origin);
+Result<> decode(const Json& json, overlay::Status& status);
+Result<> decode(const Json& json, overlay::Log& log);
+Result<> decode(const Json& json, overlay::FileDiff& diff);
+Result<> decode(const Json& json, overlay::Moved& moved);
+Result<> decode(const Json& json, overlay::Collected& collected);
+Result<> decode(const Json& json, overlay::Checked& checked);
+Result<> decode(const Json& json, overlay::Retention& retention);
+Result<> decode(const Json& json, DaemonInfo& info);
+
+template <class T>
+Fields& Fields::get_object(const char* key, T& value) {
+    if (const Json* found = find(key)) {
+        if (Result<> read = decode(*found, value); !read) outcome_ = std::move(read);
+    }
+    return *this;
+}
+
+template <class T>
+Fields& Fields::get_list(const char* key, std::vector<T>& values) {
+    const Json* found = find(key);
+    if (found == nullptr) return *this;
+    if (!found->is_array()) {
+        fail(key);
+        return *this;
+    }
+    values.clear();
+    for (const Json& one : *found) {
+        if (Result<> read = decode(one, values.emplace_back()); !read) {
+            outcome_ = std::move(read);
+            break;
+        }
+    }
+    return *this;
+}
+
+template <class T>
+Json encode_list(const std::vector<T>& values) {
+    Json list = Json::array();
+    for (const T& value : values) list.push_back(encode(value));
+    return list;
+}
+Json encode_texts(const std::vector<std::string>& values);
+
+}  // namespace unwrite::control

@@ -1,0 +1,222 @@
+// Who is an agent, and what agents are refused. The processes are forked before the server has threads.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <functional>
+
+#include "control/remote.h"
+#include "control/server.h"
+#include "tests/control/fake_operations.h"
+#include "tests/control/runtime.h"
+
+namespace unwrite::control {
+namespace {
+
+/// A process that waits for a go and then answers with one byte, and may be asked to wait for its end.
+class Waiting {
+  public:
+    explicit Waiting(const std::function<char()>& act) {
+        int go[2];
+        int answer[2];
+        EXPECT_EQ(::pipe(go) + ::pipe(answer), 0);
+        pid_ = ::fork();
+        if (pid_ == 0) {
+            char byte = 0;
+            if (::read(go[0], &byte, 1) != 1) ::_exit(1);
+            byte = act();
+            if (::write(answer[1], &byte, 1) != 1) ::_exit(1);
+            ::pause();
+        }
+        go_ = UniqueFd(go[1]);
+        answer_ = UniqueFd(answer[0]);
+        const UniqueFd unused_go(go[0]);
+        const UniqueFd unused_answer(answer[1]);
+    }
+    ~Waiting() { end(); }
+    Waiting(const Waiting&) = delete;
+    Waiting& operator=(const Waiting&) = delete;
+
+    char ask() const {
+        char byte = 'g';
+        EXPECT_EQ(::write(go_.get(), &byte, 1), 1);
+        EXPECT_EQ(::read(answer_.get(), &byte, 1), 1);
+        return byte;
+    }
+    void end() {
+        if (pid_ <= 0) return;
+        ::kill(pid_, SIGKILL);
+        ::waitpid(pid_, nullptr, 0);
+        pid_ = 0;
+    }
+    pid_t pid() const { return pid_; }
+
+  private:
+    pid_t pid_ = 0;
+    UniqueFd go_;
+    UniqueFd answer_;
+};
+
+std::unique_ptr<Remote> connect() {
+    MountPoint mount;
+    mount.id = "00ff";
+    mount.owner = ::geteuid();
+    Result<std::unique_ptr<Remote>> remote = Remote::connect(mount);
+    return remote ? *std::move(remote) : nullptr;
+}
+
+template <class T>
+bool is_refused(const Result<T>& result) {
+    return !result && result.error().kind() == ErrorKind::kRefused;
+}
+
+/// 'a' when everything is as it must be for an agent, else the letter of what was not.
+char act_as_agent() {
+    const auto remote = connect();
+    if (!remote) return '0';
+    if (!remote->status("", false)) return '1';
+    if (!remote->checkpoint({}, overlay::NodeKind::kCheckpoint, "x", "")) return '2';
+    if (!remote->undo({}, 1, false) || !remote->redo({}, 1, false)) return '3';
+    if (!remote->log("", true, true) || !remote->diff("", "", {}, true)) return '4';
+    if (!is_refused(remote->commit({}, "", false))) return '5';
+    if (!is_refused(remote->discard({}, false, false))) return '6';
+    if (!is_refused(remote->discard({}, false, true))) return '6';
+    if (!is_refused(remote->stop())) return '7';
+    if (!is_refused(remote->gc({}))) return '8';
+    if (!remote->check(false) || !is_refused(remote->check(true))) return '9';
+    if (!is_refused(remote->end_run(5))) return 'e';
+    if (!is_refused(remote->recover())) return 'r';
+    return 'a';
+}
+
+char act_as_user() {
+    const auto remote = connect();
+    return remote && remote->commit({}, "", false) && remote->discard({}, false, false) ? 'u' : 'x';
+}
+
+char act_as_orphan_of_agent() {
+    // The child is an agent because its parent is.
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(act_as_agent());
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFEXITED(status) ? static_cast<char>(WEXITSTATUS(status)) : '?';
+}
+
+class AgentsTest : public testing::Test {
+  protected:
+    void start() {
+        Service service;
+        service.stop = []() -> Result<> { return {}; };
+        ServerOptions options;
+        options.id = "00ff";
+        Result<std::unique_ptr<Server>> started = Server::start(operations, std::move(service), options);
+        ASSERT_TRUE(started) << started.error().message();
+        server = *std::move(started);
+    }
+    static void begin(pid_t guard) {
+        overlay::Asker asker;
+        asker.pid = guard;
+        const Result<overlay::Node> node = connect()->begin_run(asker, "cmd");
+        ASSERT_TRUE(node) << node.error().message();
+        ASSERT_EQ(node->number, 5u);
+    }
+
+    TemporaryRuntime runtime;
+    FakeOperations operations;
+    std::unique_ptr<Server> server;
+};
+
+TEST_F(AgentsTest, TheProcessOfARunIsAnAgent) {
+    const Waiting agent(act_as_agent);
+    const Waiting user(act_as_user);
+    start();
+    begin(agent.pid());
+    EXPECT_EQ(operations.last_asker().pid, agent.pid());
+    EXPECT_EQ(agent.ask(), 'a');
+    EXPECT_EQ(user.ask(), 'u');
+    EXPECT_EQ(act_as_user(), 'u');
+}
+
+TEST_F(AgentsTest, AChildOfTheProcessIsAnAgent) {
+    const Waiting agent(act_as_orphan_of_agent);
+    start();
+    begin(agent.pid());
+    EXPECT_EQ(agent.ask(), 'a');
+}
+
+TEST_F(AgentsTest, WithoutARunEverybodyIsTheUser) {
+    const Waiting process(act_as_user);
+    start();
+    EXPECT_EQ(process.ask(), 'u');
+}
+
+TEST_F(AgentsTest, AfterTheRunTheProcessIsNoAgent) {
+    const Waiting process(act_as_user);
+    start();
+    begin(process.pid());
+    ASSERT_TRUE(connect()->end_run(5));
+    EXPECT_EQ(process.ask(), 'u');
+}
+
+TEST_F(AgentsTest, RestoresThatTakeOthersWorkAreRefusedToAgents) {
+    operations.moved.others.emplace_back().session = "user";
+    const Waiting agent([] {
+        const auto remote = connect();
+        if (!is_refused(remote->undo({}, 1, false))) return 'u';
+        if (!is_refused(remote->rollback({}, "", false, false))) return 'r';
+        if (!is_refused(remote->restore_paths({}, {"a"}, "", false))) return 'p';
+        if (!is_refused(remote->redo({}, 1, false))) return 'd';
+        if (!is_refused(remote->revert({}, "n3", false))) return 'v';
+        return remote->undo({}, 1, true) ? 'a' : 'y';
+    });
+    start();
+    begin(agent.pid());
+    EXPECT_EQ(agent.ask(), 'a');
+    for (const std::string& asked : operations.asked()) {
+        EXPECT_TRUE(asked.starts_with("begin_run") || asked.ends_with(" dry")) << asked;
+    }
+    EXPECT_TRUE(connect()->undo({}, 1, false));
+}
+
+TEST_F(AgentsTest, OnlyAChildCanBeMadeAnAgent) {
+    start();
+    overlay::Asker asker;
+    for (const std::int64_t pid : {std::int64_t{1}, std::int64_t{::getpid()}, std::int64_t{0}, std::int64_t{-4}}) {
+        asker.pid = pid;
+        EXPECT_FALSE(connect()->begin_run(asker, "x")) << pid;
+    }
+}
+
+TEST_F(AgentsTest, ARunWhoseProcessDiedIsForgotten) {
+    Waiting agent(act_as_agent);
+    const Waiting other(act_as_user);
+    start();
+    begin(agent.pid());
+    agent.end();
+    EXPECT_EQ(other.ask(), 'u');
+}
+
+TEST(Agents, UnknownProcessesCountAsAgentsWhileARunIsOn) {
+    const Waiting process([] { return 'x'; });
+    Agents agents;
+    EXPECT_FALSE(agents.is_agent(0));
+    ASSERT_TRUE(agents.add(1, process.pid(), ::getpid()));
+    EXPECT_TRUE(agents.is_agent(0));
+    EXPECT_TRUE(agents.is_agent(process.pid()));
+    EXPECT_FALSE(agents.is_agent(::getpid()));
+    EXPECT_FALSE(agents.is_agent(1));
+}
+
+TEST(Processes, AreRead) {
+    const Result<Process> self = read_process(::getpid());
+    ASSERT_TRUE(self);
+    EXPECT_EQ(self->parent, ::getppid());
+    EXPECT_GT(self->start, 0u);
+    EXPECT_FALSE(read_process(0));
+    EXPECT_FALSE(read_process(-1));
+}
+
+}  // namespace
+}  // namespace unwrite::control

@@ -1,0 +1,229 @@
+#include "control/server.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <thread>
+
+#include "control/channel.h"
+#include "control/remote.h"
+#include "control/rendezvous.h"
+#include "tests/control/fake_operations.h"
+#include "tests/control/runtime.h"
+
+namespace unwrite::control {
+namespace {
+
+using std::chrono::milliseconds;
+
+class ServerTest : public testing::Test {
+  protected:
+    void start(unsigned most_clients = 64, milliseconds transfer = milliseconds(10000)) {
+        Service service;
+        service.info.id = "00ff";
+        service.info.workspace = "/w\xff";
+        service.info.retention.max_age_seconds = 77;
+        service.stop = [this]() -> Result<> {
+            stopped = true;
+            return {};
+        };
+        ServerOptions options;
+        options.id = "00ff";
+        options.most_clients = most_clients;
+        options.transfer = transfer;
+        Result<std::unique_ptr<Server>> started = Server::start(operations, std::move(service), options);
+        ASSERT_TRUE(started) << started.error().message();
+        server = *std::move(started);
+    }
+    static std::unique_ptr<Remote> connect() {
+        MountPoint mount;
+        mount.id = "00ff";
+        mount.owner = ::geteuid();
+        Result<std::unique_ptr<Remote>> remote = Remote::connect(mount);
+        EXPECT_TRUE(remote) << remote.error().message();
+        return remote ? *std::move(remote) : nullptr;
+    }
+    static Channel raw() {
+        Result<UniqueFd> socket = connect_to("00ff", ::geteuid());
+        EXPECT_TRUE(socket);
+        return Channel(*std::move(socket));
+    }
+
+    TemporaryRuntime runtime;
+    FakeOperations operations;
+    std::atomic<bool> stopped = false;
+    std::unique_ptr<Server> server;
+};
+
+TEST_F(ServerTest, TellsAboutItself) {
+    start();
+    const auto remote = connect();
+    EXPECT_EQ(remote->info().id, "00ff");
+    EXPECT_EQ(remote->info().workspace, "/w\xff");
+}
+
+TEST_F(ServerTest, EveryOperationPasses) {
+    start();
+    const auto remote = connect();
+    overlay::Asker asker;
+    asker.session = "mine";
+    EXPECT_EQ(remote->checkpoint(asker, overlay::NodeKind::kStep, "A", "why")->kind, overlay::NodeKind::kStep);
+    EXPECT_TRUE(remote->end_run(5));
+    EXPECT_TRUE(remote->rollback(asker, "B\xff", true, false));
+    EXPECT_TRUE(remote->undo(asker, 3, true));
+    EXPECT_TRUE(remote->revert(asker, "n7", false));
+    EXPECT_TRUE(remote->redo(asker, 2, false));
+    EXPECT_TRUE(remote->discard(asker, true, false));
+    EXPECT_TRUE(remote->commit(asker, "done", true));
+    EXPECT_TRUE(remote->restore_paths(asker, {"a\n", "b\xff"}, "n1", false));
+    EXPECT_TRUE(remote->status("A", true));
+    EXPECT_TRUE(remote->log("x", true, true));
+    EXPECT_EQ(remote->diff("n1", "n2", {"a", "b", "c"}, true)->size(), 2u);
+    EXPECT_EQ(remote->gc({5, 0, 0})->objects, 3u);
+    EXPECT_TRUE(remote->check(true));
+    EXPECT_TRUE(remote->recover());
+    const std::vector<std::string> expected = {
+        "checkpoint A,why", "end_run 5", "rollback B\xff pop", "undo 3 dry", "revert n7", "redo 2",
+        "discard purge", "commit done keep", "restore_paths a\n,b\xff,n1", "status A lines", "log x all changes",
+        "diff n1..n2 3 text", "gc 5", "check repair", "recover"};
+    EXPECT_EQ(operations.asked(), expected);
+}
+
+TEST_F(ServerTest, TheAskerIsWhoTheKernelSays) {
+    start();
+    overlay::Asker asker;
+    asker.session = "s";
+    asker.pid = 1;
+    asker.uid = 12345;
+    EXPECT_TRUE(connect()->undo(asker, 1, false));
+    EXPECT_EQ(operations.last_asker().pid, ::getpid());
+    EXPECT_EQ(operations.last_asker().uid, ::getuid());
+    EXPECT_EQ(operations.last_asker().session, "s");
+}
+
+TEST_F(ServerTest, ErrorsArriveAsTheyAre) {
+    operations.failure = Error(ErrorKind::kRecovery, EIO, "commit: wounded", "run `unwrite recover`");
+    start();
+    const Result<overlay::Node> node = connect()->commit({}, "", false);
+    ASSERT_FALSE(node);
+    EXPECT_EQ(node.error().kind(), ErrorKind::kRecovery);
+    EXPECT_EQ(node.error().text(), "commit: wounded");
+    EXPECT_EQ(node.error().advice(), "run `unwrite recover`");
+}
+
+TEST_F(ServerTest, StopAnswersFirst) {
+    start();
+    EXPECT_TRUE(connect()->stop());
+    EXPECT_TRUE(stopped);
+}
+
+TEST_F(ServerTest, GcWithoutLimitsUsesTheConfiguredOnes) {
+    start();
+    Channel channel = raw();
+    ASSERT_TRUE(channel.write_line(R"({"id":1,"command":"gc"})", milliseconds(1000)));
+    ASSERT_TRUE(channel.read_line(kMaxAnswer, milliseconds(5000), milliseconds(5000)));
+    EXPECT_EQ(operations.asked().back(), "gc 77");
+}
+
+TEST_F(ServerTest, SeveralRequestsOnOneConnection) {
+    start();
+    Channel channel = raw();
+    for (int i = 0; i < 3; ++i) {
+        ASSERT_TRUE(channel.write_line(R"({"id":3,"command":"status"})", milliseconds(1000)));
+        const Result<std::string> line = channel.read_line(kMaxAnswer, milliseconds(5000), milliseconds(5000));
+        ASSERT_TRUE(line);
+        EXPECT_TRUE(parse_answer(*line, 3));
+    }
+}
+
+TEST_F(ServerTest, NonsenseIsAnsweredAndDoesNotEndTheConnection) {
+    start();
+    Channel channel = raw();
+    for (const char* text : {"nonsense", "{}", R"({"command":"explode"})", R"({"command":"undo","arguments":{"count":"x"}})"}) {
+        ASSERT_TRUE(channel.write_line(text, milliseconds(1000)));
+        const Result<std::string> line = channel.read_line(kMaxAnswer, milliseconds(5000), milliseconds(5000));
+        ASSERT_TRUE(line) << text;
+        EXPECT_EQ(parse_answer(*line, 0).error().kind(), ErrorKind::kUsage) << text;
+    }
+    EXPECT_TRUE(operations.asked().empty());
+}
+
+TEST_F(ServerTest, ARequestThatIsTooLongIsAnsweredAndEnds) {
+    start();
+    Channel channel = raw();
+    ASSERT_TRUE(channel.write_line(std::string(kMaxRequest + 10, 'x'), milliseconds(5000)));
+    const Result<std::string> line = channel.read_line(kMaxAnswer, milliseconds(5000), milliseconds(5000));
+    ASSERT_TRUE(line);
+    EXPECT_EQ(parse_answer(*line, 0).error().number(), EMSGSIZE);
+    EXPECT_FALSE(channel.read_line(kMaxAnswer, milliseconds(5000), milliseconds(5000)));
+}
+
+TEST_F(ServerTest, ASlowClientBlocksNobody) {
+    start();
+    Channel silent = raw();
+    Channel half = raw();
+    ASSERT_TRUE(half.write_line("", milliseconds(1000)));
+    operations.hold_status_ms = 300;
+    std::thread waiting([] { EXPECT_TRUE(connect()->status("", false)); });
+    const auto before = std::chrono::steady_clock::now();
+    EXPECT_TRUE(connect()->check(false));
+    EXPECT_LT(std::chrono::steady_clock::now() - before, milliseconds(250));
+    waiting.join();
+}
+
+TEST_F(ServerTest, AClientThatDawdlesIsLetGo) {
+    start(64, milliseconds(50));
+    const Result<UniqueFd> socket = connect_to("00ff", ::geteuid());
+    ASSERT_TRUE(socket);
+    ASSERT_EQ(::write(socket->get(), "{", 1), 1);
+    char byte = 0;
+    EXPECT_EQ(::read(socket->get(), &byte, 1), 0);
+}
+
+TEST_F(ServerTest, TooManyClientsAreTold) {
+    start(2);
+    Channel one = raw();
+    Channel two = raw();
+    for (Channel* channel : {&one, &two}) {
+        ASSERT_TRUE(channel->write_line(R"({"command":"status"})", milliseconds(1000)));
+        ASSERT_TRUE(channel->read_line(kMaxAnswer, milliseconds(5000), milliseconds(5000)));
+    }
+    Channel three = raw();
+    const Result<std::string> line = three.read_line(kMaxAnswer, milliseconds(5000), milliseconds(5000));
+    ASSERT_TRUE(line);
+    EXPECT_EQ(parse_answer(*line, 0).error().number(), EAGAIN);
+}
+
+TEST_F(ServerTest, EndsWhileClientsAreConnectedAndFinishesTheirCalls) {
+    start();
+    Channel silent = raw();
+    operations.hold_status_ms = 200;
+    std::thread waiting([] {
+        const Result<overlay::Status> status = connect()->status("", false);
+        EXPECT_TRUE(status) << status.error().message();
+    });
+    while (operations.asked().empty()) ::usleep(1000);
+    const std::string path = server->path();
+    server.reset();
+    waiting.join();
+    EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST_F(ServerTest, ManyClientsAtOnce) {
+    start();
+    std::vector<std::thread> clients;
+    std::atomic<int> answered = 0;
+    for (int i = 0; i < 8; ++i) {
+        clients.emplace_back([&answered] {
+            const auto remote = connect();
+            for (int k = 0; remote && k < 20; ++k) answered += remote->status("", false) ? 1 : 0;
+        });
+    }
+    for (std::thread& client : clients) client.join();
+    EXPECT_EQ(answered, 160);
+}
+
+}  // namespace
+}  // namespace unwrite::control
