@@ -145,4 +145,17 @@ Result<> copy_bytes(int in, std::uint64_t in_offset, int out, std::uint64_t out_
     return write_all_at(out, ConstBytes(&kZero, 1), out_offset + length - 1);
 }
 
+Result<> write_zeros(int fd, std::uint64_t offset, std::uint64_t length) {
+    auto punched = fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, length);
+    if (punched || (punched.error().number() != EOPNOTSUPP && punched.error().number() != ENOSYS)) return punched;
+    const auto zeros = std::make_unique<std::byte[]>(kBufferSize);
+    while (length > 0) {
+        const std::uint64_t part = std::min<std::uint64_t>(length, kBufferSize);
+        TRY(write_all_at(fd, ConstBytes(zeros.get(), static_cast<std::size_t>(part)), offset));
+        offset += part;
+        length -= part;
+    }
+    return {};
+}
+
 }  // namespace unwrite::sys

@@ -111,4 +111,7 @@ DataRun next_data(int fd, std::uint64_t offset, std::uint64_t end);
 /// source are kept as holes when `out` is fresh there. Both offsets and the length in bytes.
 Result<> copy_bytes(int in, std::uint64_t in_offset, int out, std::uint64_t out_offset, std::uint64_t length);
 
+/// Makes [offset, offset+length) read as zeros: a hole where the filesystem has them. The size stays.
+Result<> write_zeros(int fd, std::uint64_t offset, std::uint64_t length);
+
 }  // namespace unwrite::sys
