@@ -1,0 +1,101 @@
+#include "fs/announce.h"
+
+#include <linux/openat2.h>
+#include <sys/syscall.h>
+
+#include "base/syscalls.h"
+#include "fs/tuning.h"
+
+namespace unwrite::fs {
+
+namespace {
+
+constexpr const char* kHarmless = "the event is lost, nothing else";
+
+/// Below the root of the mount and nowhere else: the workspace is full of other people's symlinks.
+Result<UniqueFd> open_beneath(int root, const std::string& path, std::uint64_t flags) {
+    struct open_how how = {};
+    how.flags = flags | O_CLOEXEC | O_NOFOLLOW;
+    how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV;
+    const std::string place = path.empty() ? "." : path;
+    const auto fd = ::syscall(SYS_openat2, root, place.c_str(), &how, sizeof how);
+    if (fd < 0) return sys::last_error();
+    return UniqueFd(static_cast<int>(fd));
+}
+
+/// The call that the kernel believes to make the object; its kind must be the object's own.
+Result<> pretend_to_create(int parent, const std::string& name, mode_t type) {
+    if (S_ISDIR(type)) return sys::make_directory(parent, name, S_IRWXU);
+    if (S_ISLNK(type)) return sys::make_symlink(parent, name, "-");
+    return sys::make_node(parent, name, (type & S_IFMT) | S_IRUSR, 0);
+}
+
+class Announcer {
+  public:
+    Announcer(Server& server, UniqueFd root) : server_(server), root_(std::move(root)) {}
+
+    void name(const overlay::Restored::NameChange& change) {
+        if (change.parent == 0) return;  // a directory that is watched is known to the kernel
+        const auto parent = open_beneath(root_.get(), change.parent_path, O_PATH | O_DIRECTORY);
+        if (!parent) return;
+        if (change.existed) disappear(parent->get(), change);
+        if (change.exists) appear(parent->get(), change);
+    }
+
+    void path(const std::string& path) {
+        const auto found = open_beneath(root_.get(), path, O_PATH);
+        if (!found) return;
+        const auto status = sys::stat_fd(found->get());
+        if (!status || S_ISLNK(status->st_mode)) return;
+        if (S_ISREG(status->st_mode)) content(found->get(), status->st_size);
+        ignore(sys::change_mode(found->get(), status->st_mode & 07777U), kHarmless);
+    }
+
+  private:
+    void disappear(int parent, const overlay::Restored::NameChange& change) {
+        server_.nudges.begin({change.parent, change.name, false, change.directory});
+        ignore(change.directory ? sys::remove_directory(parent, change.name)
+                                : sys::unlink(parent, change.name),
+               kHarmless);
+        server_.nudges.end();
+    }
+
+    void appear(int parent, const overlay::Restored::NameChange& change) {
+        const auto found = server_.tree.lookup(change.parent, change.name);
+        if (!found) return;  // gone again, and that was seen
+        server_.nudges.begin({change.parent, change.name, true, S_ISDIR(found->st.st_mode)});
+        ignore(pretend_to_create(parent, change.name, found->st.st_mode), kHarmless);
+        server_.nudges.end();
+        server_.tree.forget(found->id, 1);
+    }
+
+    static void content(int fd, off_t size) {
+        const auto opened = sys::reopen(fd, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+        if (!opened) return;
+        ignore(sys::truncate(opened->get(), static_cast<std::uint64_t>(size)), kHarmless);
+    }
+
+    Server& server_;
+    UniqueFd root_;
+};
+
+}  // namespace
+
+void announce_restored(Server& server, const MountPlace& place,
+                       const overlay::Restored& restored) {
+    auto root = place.open();
+    if (!root) return;
+    Announcer announcer(server, std::move(*root));
+    std::size_t left = tuning::kMostAnnouncements;
+    for (const auto& change : restored.changed_names) {
+        if (left-- == 0 || fuse_session_exited(server.session) != 0) break;
+        announcer.name(change);
+    }
+    left = tuning::kMostAnnouncements;
+    for (const std::string& path : restored.changed_paths) {
+        if (left-- == 0 || fuse_session_exited(server.session) != 0) break;
+        announcer.path(path);
+    }
+}
+
+}  // namespace unwrite::fs

@@ -1,0 +1,126 @@
+#include "fs/caches.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/log.h"
+#include "base/syscalls.h"
+#include "fs/announce.h"
+#include "fs/tuning.h"
+
+namespace unwrite::fs {
+
+namespace {
+
+std::unique_ptr<Helper> start_helper(const char* name, Descriptors descriptors) {
+    auto helper = Helper::start(name, descriptors);
+    if (helper) return std::move(*helper);
+    log::warning("mount: no helper thread " + std::string(name) + ": " + helper.error().message());
+    return nullptr;
+}
+
+void write_back_mount(const MountPlace& place) {
+    const auto root = place.open();
+    if (!root) return;
+    // Files are written through; what is dirty are pages of shared mappings, which have no request of their own.
+    if (const auto synced = sys::sync_filesystem(root->get()); !synced) {
+        log::warning("mount: writing back mapped pages: " + synced.error().message());
+    }
+}
+
+}  // namespace
+
+Caches::Caches(Server& server, MountPlace place)
+    : server_(server),
+      place_(std::move(place)),
+      syncer_(start_helper("unwrite-sync", Descriptors::kOwn)),
+      announcer_(start_helper("unwrite-notify", Descriptors::kOwn)),
+      notifier_(start_helper("unwrite-forget", Descriptors::kShared)) {
+    server_.syncer = syncer_ ? syncer_->thread() : 0;
+    server_.announcer = announcer_ ? announcer_->thread() : 0;
+}
+
+Caches::~Caches() {
+    notifier_.reset();
+    announcer_.reset();
+    syncer_.reset();
+    server_.syncer = 0;
+    server_.announcer = 0;
+}
+
+void Caches::write_back() {
+    if (!syncer_) return;
+    syncer_->post([place = place_] { write_back_mount(place); });
+    if (!syncer_->wait(tuning::kWriteBackPatience)) {
+        log::warning("mount: writing back mapped pages takes long; going on without");
+    }
+}
+
+void Caches::forget(const overlay::Restored& restored) {
+    if (!server_.ready || !notifier_) return;
+    server_.nudges.expect();
+#if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 18)
+    // All names at once, without a lock: nothing that waits at the gate is in the way.
+    if (restored.names && server_.epochs) fuse_lowlevel_notify_increment_epoch(server_.session);
+#endif
+    // Dropping a page waits for a request of that page, and a dirty page's request waits at the closed gate: patience ends.
+    auto copy = std::make_shared<const overlay::Restored>(restored);
+    notifier_->post([this, copy] { forget_objects(*copy); });
+    if (!notifier_->wait(tuning::kForgetPatience)) {
+        log::info("mount: the kernel still uses pages that were restored; going on without");
+    }
+}
+
+void Caches::forget_objects(const overlay::Restored& restored) {
+    std::vector<overlay::NodeId> objects = restored.objects;
+    for (const auto& change : restored.changed_names) {
+        if (change.parent != 0) objects.push_back(change.parent);  // its listing
+    }
+    std::sort(objects.begin(), objects.end());
+    objects.erase(std::unique(objects.begin(), objects.end()), objects.end());
+    for (const overlay::NodeId id : objects) {
+        fuse_lowlevel_notify_inval_inode(server_.session, id, 0, 0);
+    }
+}
+
+/// Without epochs names are dropped one by one, which needs the lock of the parent: only after the gate is open again.
+/// A name that is not on the (possibly cut) list may be seen for another second (tuning::kEntrySeconds).
+void Caches::forget_names(const overlay::Restored& restored) {
+    for (const auto& change : restored.changed_names) {
+        if (change.parent == 0) continue;
+        fuse_lowlevel_notify_inval_entry(server_.session, change.parent, change.name.data(),
+                                         change.name.size());
+    }
+}
+
+void Caches::announce(const overlay::Restored& restored) {
+    if (!server_.ready || !notifier_) return;
+    auto copy = std::make_shared<const overlay::Restored>(restored);
+    if (restored.names && !server_.epochs) {
+        notifier_->post([this, copy] { forget_names(*copy); });
+        notifier_->wait(tuning::kForgetPatience);
+    }
+    const unsigned answered = server_.nudges.take_expected();
+    if (!announcer_) {
+        server_.nudges.settled(answered);
+        return;
+    }
+    announcer_->post([this, copy, answered] {
+        announce_restored(server_, place_, *copy);
+        server_.nudges.settled(answered);
+    });
+}
+
+bool Caches::settle(std::chrono::milliseconds patience) {
+    return !announcer_ || announcer_->wait(patience);
+}
+
+Result<> Caches::unmount(bool lazily) {
+    if (!syncer_) return place_.unmount(lazily);
+    auto result = std::make_shared<Result<>>(Error(ETIMEDOUT));
+    syncer_->post([place = place_, lazily, result] { *result = place.unmount(lazily); });
+    if (!syncer_->wait(tuning::kWriteBackPatience)) return Error(ETIMEDOUT);
+    return *result;
+}
+
+}  // namespace unwrite::fs

@@ -1,0 +1,37 @@
+// Caches: what the kernel keeps of the tree, and how it is made to write it back, forget it, and tell its watchers.
+#pragma once
+
+#include <memory>
+
+#include "fs/helper.h"
+#include "fs/mounting.h"
+#include "fs/server.h"
+
+namespace unwrite::fs {
+
+/// Lives while requests are served. Thread-safe.
+class Caches {
+  public:
+    /// Helpers that cannot be had (an old kernel) are done without; the log says so.
+    Caches(Server& server, MountPlace place);
+    ~Caches();
+
+    void write_back();
+    void forget(const overlay::Restored& restored);
+    void announce(const overlay::Restored& restored);
+    bool settle(std::chrono::milliseconds patience);
+    /// Unmounts from a guest, since the kernel may write back meanwhile.
+    Result<> unmount(bool lazily);
+
+  private:
+    void forget_objects(const overlay::Restored& restored);
+    void forget_names(const overlay::Restored& restored);
+
+    Server& server_;
+    MountPlace place_;
+    std::unique_ptr<Helper> syncer_;
+    std::unique_ptr<Helper> announcer_;
+    std::unique_ptr<Helper> notifier_;
+};
+
+}  // namespace unwrite::fs

@@ -1,0 +1,21 @@
+// Event: a flag that threads can sleep on together with other descriptors. Once set it stays set.
+#pragma once
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+
+namespace unwrite::fs {
+
+class Event {
+  public:
+    static Result<Event> make();
+    void set();   ///< async-signal-safe
+    bool is_set() const;
+    int fd() const { return fd_.get(); }   ///< readable when set
+
+  private:
+    explicit Event(UniqueFd fd) : fd_(std::move(fd)) {}
+    UniqueFd fd_;
+};
+
+}  // namespace unwrite::fs

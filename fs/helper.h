@@ -1,0 +1,50 @@
+// Helper: a thread that does jobs one after the other, for calls that may wait long in the kernel.
+//
+// One that calls through the mount it belongs to is a guest there: it gets a descriptor table of its own, without /dev/fuse
+// in it. When the daemon is killed while the guest waits for an answer, the device is closed all the same, the kernel gives
+// up the connection, and nothing hangs. (A thread that waits in the kernel keeps its descriptor table alive.)
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "base/result.h"
+
+namespace unwrite::fs {
+
+enum class Descriptors { kShared, kOwn };
+
+class Helper {
+  public:
+    static Result<std::unique_ptr<Helper>> start(const char* name, Descriptors descriptors);
+    ~Helper();   ///< finishes the job under way, drops the others
+
+    pid_t thread() const { return id_; }
+    /// Jobs run one at a time in this order. Those of a guest may keep no descriptor.
+    void post(std::function<void()> job);
+    /// Whether all jobs posted so far were done in time.
+    bool wait(std::chrono::milliseconds patience);
+
+  private:
+    Helper() = default;
+    void live(Descriptors descriptors);
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::deque<std::function<void()>> jobs_;
+    std::uint64_t posted_ = 0;
+    std::uint64_t done_ = 0;
+    bool stopping_ = false;
+    pid_t id_ = 0;
+    Result<> state_;
+    std::thread thread_;
+};
+
+}  // namespace unwrite::fs

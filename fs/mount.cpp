@@ -1,0 +1,171 @@
+#include "fs/mount.h"
+
+#include <poll.h>
+
+#include <array>
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+#include "base/log.h"
+#include "base/syscalls.h"
+#include "fs/caches.h"
+#include "fs/mounting.h"
+#include "fs/tuning.h"
+#include "fs/workers.h"
+
+namespace unwrite::fs {
+
+class Mount::Impl {
+  public:
+    static Result<std::unique_ptr<Impl>> create(overlay::Tree& tree, const MountOptions& options);
+    ~Impl();
+
+    Result<> serve();
+    void stop() { stop_.set(); }
+    /// Null when nothing is served.
+    std::shared_ptr<Caches> caches() const {
+        const std::scoped_lock lock(mutex_);
+        return caches_;
+    }
+
+  private:
+    Impl(overlay::Tree& tree, Event stop) : server_(tree), stop_(std::move(stop)) {}
+    Result<> begin();
+    Result<> start();
+    void wait_for_end() const;
+    void close();
+    void unmount();
+
+    Server server_;
+    Event stop_;
+    unsigned most_workers_ = tuning::kMostWorkers;
+    MountPlace place_;
+    SessionPointer session_;
+    std::unique_ptr<Workers> workers_;
+
+    mutable std::mutex mutex_;
+    std::condition_variable left_;
+    std::shared_ptr<Caches> caches_;                       // guarded by mutex_
+    enum class Phase { kMounted, kServing, kOver } phase_ = Phase::kMounted;   // guarded by mutex_
+};
+
+Result<std::unique_ptr<Mount::Impl>> Mount::Impl::create(overlay::Tree& tree,
+                                                         const MountOptions& options) {
+    TRY_ASSIGN(Event stop, Event::make());
+    std::unique_ptr<Impl> impl(new Impl(tree, std::move(stop)));
+    if (options.workers != 0) impl->most_workers_ = options.workers;
+    TRY_ASSIGN(const std::string mountpoint, resolve_mountpoint(options.mountpoint));
+    TRY_ASSIGN(impl->session_, open_session(impl->server_, options, mountpoint));
+    TRY_ASSIGN(impl->place_, MountPlace::at(mountpoint));
+    return Result<std::unique_ptr<Impl>>(std::move(impl));
+}
+
+Mount::Impl::~Impl() {
+    stop();
+    std::unique_lock lock(mutex_);
+    left_.wait(lock, [&] { return phase_ != Phase::kServing; });
+    lock.unlock();
+    if (phase_ == Phase::kMounted && session_) unmount();
+    server_.tree.set_caches(nullptr);
+}
+
+Result<> Mount::Impl::begin() {
+    const std::scoped_lock lock(mutex_);
+    if (phase_ != Phase::kMounted) {
+        return Error(ErrorKind::kUsage, EINVAL, "serve " + place_.path() + ": served already");
+    }
+    phase_ = Phase::kServing;
+    return {};
+}
+
+Result<> Mount::Impl::start() {
+    TRY_ASSIGN(workers_, Workers::make(session_.get(), most_workers_));
+    TRY(workers_->start());
+    auto caches = std::make_shared<Caches>(server_, place_);
+    const std::scoped_lock lock(mutex_);
+    caches_ = std::move(caches);
+    return {};
+}
+
+void Mount::Impl::wait_for_end() const {
+    std::array<struct pollfd, 2> events = {
+        {{stop_.fd(), POLLIN, 0}, {workers_->ended().fd(), POLLIN, 0}}};
+    while (::poll(events.data(), events.size(), -1) <= 0) {
+        // interrupted by a signal, whose handler may have called stop()
+    }
+}
+
+/// Takes the mount away while requests are still answered, so that the kernel can write back what it holds.
+void Mount::Impl::unmount() {
+    const auto helpers = caches();
+    if (!helpers) {
+        ignore(place_.unmount(true), "the session is closed next, and the mount is dead then");
+        return;
+    }
+    helpers->settle(tuning::kClosingPatience);
+    const auto clean = helpers->unmount(false);
+    if (clean) return;
+    log::info("unmount " + place_.path() + ": " + clean.error().message() + "; detaching it");
+    helpers->write_back();
+    if (const auto detached = helpers->unmount(true); !detached) {
+        log::warning("unmount " + place_.path() + ": " + detached.error().message());
+    }
+}
+
+void Mount::Impl::close() {
+    unmount();
+    if (workers_) {
+        workers_->stop();
+        workers_->join();
+    }
+    std::shared_ptr<Caches> helpers;
+    {
+        const std::scoped_lock lock(mutex_);
+        helpers.swap(caches_);
+    }
+    helpers.reset();
+    const std::scoped_lock lock(mutex_);
+    phase_ = Phase::kOver;
+    left_.notify_all();
+}
+
+Result<> Mount::Impl::serve() {
+    TRY(begin());
+    const auto started = start();
+    if (started) wait_for_end();
+    close();
+    return started;
+}
+
+Mount::Mount(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Mount::~Mount() = default;
+
+Result<std::unique_ptr<Mount>> Mount::create(overlay::Tree& tree, MountOptions options) {
+    TRY_ASSIGN(auto impl, Impl::create(tree, options));
+    std::unique_ptr<Mount> mount(new Mount(std::move(impl)));
+    tree.set_caches(mount.get());
+    return Result<std::unique_ptr<Mount>>(std::move(mount));
+}
+
+Result<> Mount::serve() { return impl_->serve(); }
+void Mount::stop() { impl_->stop(); }
+
+void Mount::write_back() {
+    if (const auto caches = impl_->caches()) caches->write_back();
+}
+
+void Mount::forget(const overlay::Restored& restored) {
+    if (const auto caches = impl_->caches()) caches->forget(restored);
+}
+
+void Mount::announce(const overlay::Restored& restored) {
+    if (const auto caches = impl_->caches()) caches->announce(restored);
+}
+
+bool Mount::settle(unsigned milliseconds) {
+    const auto caches = impl_->caches();
+    return !caches || caches->settle(std::chrono::milliseconds(milliseconds));
+}
+
+}  // namespace unwrite::fs

@@ -1,0 +1,39 @@
+#include "fs/request.h"
+
+namespace unwrite::fs {
+
+const fuse_lowlevel_ops& operations() {
+    static const fuse_lowlevel_ops table = [] {
+        fuse_lowlevel_ops made = {};
+        made.init = negotiate;
+        add_names(made);
+        add_creation(made);
+        add_files(made);
+        add_attributes(made);
+        add_xattrs(made);
+        add_directories(made);
+        return made;
+    }();
+    return table;
+}
+
+void reply_entry(Server& server, fuse_req_t request, const Result<overlay::Entry>& result) {
+    if (!result) {
+        fuse_reply_err(request, result.error().number());
+        return;
+    }
+    const fuse_entry_param parameters = entry_parameters(server, *result);
+    if (fuse_reply_entry(request, &parameters) != 0) server.tree.forget(result->id, 1);
+}
+
+void reply_created(Server& server, fuse_req_t request, const Result<overlay::Entry>& result,
+                   fuse_file_info& info) {
+    if (!result) {
+        fuse_reply_err(request, result.error().number());
+        return;
+    }
+    const fuse_entry_param parameters = entry_parameters(server, *result);
+    if (fuse_reply_create(request, &parameters, &info) != 0) server.tree.forget(result->id, 1);
+}
+
+}  // namespace unwrite::fs

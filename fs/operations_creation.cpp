@@ -1,0 +1,63 @@
+// New objects.
+#include "fs/request.h"
+
+namespace unwrite::fs {
+
+namespace {
+
+/// What the announcer "creates" is there already: the answer is that object, and the kernel tells the watchers of the name.
+bool answer_nudge(Server& server, fuse_req_t request, fuse_ino_t parent, const char* name) {
+    if (!server.nudges.waiting() || sender(server, request) != Who::kAnnouncer) return false;
+    const auto nudge = server.nudges.about(parent, name);
+    if (nudge && nudge->appears) {
+        reply_entry(server, request, server.tree.lookup(parent, name));
+    } else {
+        fuse_reply_err(request, EDEADLK);
+    }
+    return true;
+}
+
+void mknod(Server& server, fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode,
+           dev_t device) {
+    if (answer_nudge(server, request, parent, name)) return;
+    reply_entry(server, request,
+                server.tree.mknod(caller(request), parent, name, mode, device));
+}
+
+void mkdir(Server& server, fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode) {
+    if (answer_nudge(server, request, parent, name)) return;
+    reply_entry(server, request, server.tree.mkdir(caller(request), parent, name, mode));
+}
+
+void symlink(Server& server, fuse_req_t request, const char* target, fuse_ino_t parent,
+             const char* name) {
+    if (answer_nudge(server, request, parent, name)) return;
+    reply_entry(server, request, server.tree.symlink(caller(request), parent, name, target));
+}
+
+void create(Server& server, fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode,
+            fuse_file_info* info) {
+    const auto made = server.tree.create(caller(request), parent, name, mode, info->flags);
+    reply_created(server, request, made, *info);
+}
+
+#if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 15)
+void tmpfile(Server& server, fuse_req_t request, fuse_ino_t parent, mode_t mode,
+             fuse_file_info* info) {
+    reply_created(server, request, server.tree.tmpfile(caller(request), parent, mode), *info);
+}
+#endif
+
+}  // namespace
+
+void add_creation(fuse_lowlevel_ops& operations) {
+    operations.mknod = Door<mknod>::enter;
+    operations.mkdir = Door<mkdir>::enter;
+    operations.symlink = Door<symlink>::enter;
+    operations.create = Door<create>::enter_change;
+#if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 15)
+    operations.tmpfile = Door<tmpfile>::enter_change;
+#endif
+}
+
+}  // namespace unwrite::fs

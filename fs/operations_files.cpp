@@ -1,0 +1,104 @@
+// Content. There are no handles: OPEN, OPENDIR and FLUSH are answered once with "not implemented", after which the kernel
+// opens and closes on its own, and every request names the object.
+#include <vector>
+
+#include "fs/request.h"
+
+namespace unwrite::fs {
+
+namespace {
+
+void not_implemented(fuse_req_t request) { fuse_reply_err(request, ENOSYS); }
+
+void open(fuse_req_t request, fuse_ino_t /*id*/, fuse_file_info* /*info*/) {
+    not_implemented(request);
+}
+
+void release(fuse_req_t request, fuse_ino_t /*id*/, fuse_file_info* /*info*/) {
+    fuse_reply_err(request, 0);
+}
+
+void read(Server& server, fuse_req_t request, fuse_ino_t id, std::size_t size, off_t offset,
+          fuse_file_info* /*info*/) {
+    thread_local std::vector<std::byte> buffer;
+    if (buffer.size() < size) buffer.resize(size);
+    const auto got = server.tree.read(id, sys::Bytes(buffer.data(), size),
+                                      static_cast<std::uint64_t>(offset));
+    if (got) {
+        fuse_reply_buf(request, reinterpret_cast<const char*>(buffer.data()), *got);
+    } else {
+        fuse_reply_err(request, got.error().number());
+    }
+}
+
+void write(Server& server, fuse_req_t request, fuse_ino_t id, const char* data, std::size_t size,
+           off_t offset, fuse_file_info* info) {
+    // A page that is written back may come in any thread's name; a write may not come in ours.
+    if (info->writepage == 0 && sender(server, request) != Who::kOther) {
+        fuse_reply_err(request, EDEADLK);
+        return;
+    }
+    const overlay::Caller writer = caller(request);
+    const bool kill = server.marks_kill ? raw_flags().kill_privileges : writer.uid != 0;
+    const auto done =
+        server.tree.write(writer, id, std::as_bytes(std::span(data, size)),
+                          static_cast<std::uint64_t>(offset), kill);
+    if (done) {
+        fuse_reply_write(request, *done);
+    } else {
+        fuse_reply_err(request, done.error().number());
+    }
+}
+
+void fsync(Server& server, fuse_req_t request, fuse_ino_t id, int data_only,
+           fuse_file_info* /*info*/) {
+    reply(request, server.tree.fsync(id, data_only != 0));
+}
+
+void fallocate(Server& server, fuse_req_t request, fuse_ino_t id, int mode, off_t offset,
+               off_t length, fuse_file_info* /*info*/) {
+    reply(request,
+          server.tree.fallocate(caller(request), id, mode, static_cast<std::uint64_t>(offset),
+                                static_cast<std::uint64_t>(length)));
+}
+
+void copy_file_range(Server& server, fuse_req_t request, fuse_ino_t from, off_t from_offset,
+                     fuse_file_info* /*from_info*/, fuse_ino_t to, off_t to_offset,
+                     fuse_file_info* /*to_info*/, std::size_t length, int /*flags*/) {
+    const auto copied = server.tree.copy_file_range(
+        caller(request), from, static_cast<std::uint64_t>(from_offset), to,
+        static_cast<std::uint64_t>(to_offset), length);
+    if (copied) {
+        fuse_reply_write(request, *copied);
+    } else {
+        fuse_reply_err(request, copied.error().number());
+    }
+}
+
+void lseek(Server& server, fuse_req_t request, fuse_ino_t id, off_t offset, int whence,
+           fuse_file_info* /*info*/) {
+    const auto found = server.tree.lseek(id, static_cast<std::uint64_t>(offset), whence);
+    if (found) {
+        fuse_reply_lseek(request, static_cast<off_t>(*found));
+    } else {
+        fuse_reply_err(request, found.error().number());
+    }
+}
+
+}  // namespace
+
+void add_files(fuse_lowlevel_ops& operations) {
+    operations.open = open;
+    operations.flush = open;
+    operations.opendir = open;
+    operations.release = release;
+    operations.releasedir = release;
+    operations.read = Door<read>::enter;
+    operations.write = Door<write>::enter_any;
+    operations.fsync = Door<fsync>::enter;
+    operations.fallocate = Door<fallocate>::enter_change;
+    operations.copy_file_range = Door<copy_file_range>::enter_change;
+    operations.lseek = Door<lseek>::enter;
+}
+
+}  // namespace unwrite::fs

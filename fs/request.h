@@ -1,0 +1,103 @@
+// What every callback is made of: the doors that let a request in, the caller it comes from, the replies.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <new>
+#include <string_view>
+
+#include "base/result.h"
+#include "fs/server.h"
+#include "fs/tuning.h"
+
+namespace unwrite::fs {
+
+inline Who sender(const Server& server, fuse_req_t request) {
+    return who(server, fuse_req_ctx(request)->pid);
+}
+
+inline overlay::Caller caller(fuse_req_t request) {
+    const fuse_ctx* context = fuse_req_ctx(request);
+    return {context->uid, context->gid, context->pid, context->umask};
+}
+
+/// Runs a callback; what it throws (memory) becomes an answer, for an exception must not cross the library.
+template <auto Handler, class... Args>
+void run(Server& server, fuse_req_t request, Args... args) {
+    try {
+        Handler(server, request, args...);
+    } catch (const std::bad_alloc&) {
+        fuse_reply_err(request, ENOMEM);
+    }
+}
+
+template <class Function, Function Handler>
+struct DoorOf;
+
+/// Lets in everybody but this process itself: its own request would wait for a thread that waits for it.
+template <class... Args, void (*Handler)(Server&, fuse_req_t, Args...)>
+struct DoorOf<void (*)(Server&, fuse_req_t, Args...), Handler> {
+    static void enter(fuse_req_t request, Args... args) {
+        Server& server = *static_cast<Server*>(fuse_req_userdata(request));
+        if (sender(server, request) == Who::kSelf) {
+            fuse_reply_err(request, EDEADLK);
+            return;
+        }
+        run<Handler>(server, request, args...);
+    }
+    /// The same for changes that no helper thread makes.
+    static void enter_change(fuse_req_t request, Args... args) {
+        Server& server = *static_cast<Server*>(fuse_req_userdata(request));
+        if (sender(server, request) != Who::kOther) {
+            fuse_reply_err(request, EDEADLK);
+            return;
+        }
+        run<Handler>(server, request, args...);
+    }
+    /// Without a look at the sender: for what the kernel does on its own account.
+    static void enter_any(fuse_req_t request, Args... args) {
+        run<Handler>(*static_cast<Server*>(fuse_req_userdata(request)), request, args...);
+    }
+};
+
+template <auto Handler>
+using Door = DoorOf<decltype(Handler), Handler>;
+
+inline void reply(fuse_req_t request, const Result<>& result) {
+    fuse_reply_err(request, result ? 0 : result.error().number());
+}
+
+inline void reply_attributes(fuse_req_t request, const Result<struct stat>& result) {
+    if (result) {
+        fuse_reply_attr(request, &*result, tuning::kAttributeSeconds);
+    } else {
+        fuse_reply_err(request, result.error().number());
+    }
+}
+
+inline fuse_entry_param entry_parameters(const Server& server, const overlay::Entry& entry) {
+    fuse_entry_param parameters = {};
+    parameters.ino = entry.id;
+    parameters.attr = entry.st;
+    parameters.attr_timeout = tuning::kAttributeSeconds;
+    parameters.entry_timeout = server.nudges.waiting() ? 0.0 : tuning::kEntrySeconds;
+    return parameters;
+}
+
+/// Gives the lookup back when the kernel did not take the answer (the request was interrupted).
+void reply_entry(Server& server, fuse_req_t request, const Result<overlay::Entry>& result);
+void reply_created(Server& server, fuse_req_t request, const Result<overlay::Entry>& result,
+                   fuse_file_info& info);
+
+/// The callbacks of each theme fill in their part.
+void add_names(fuse_lowlevel_ops& operations);
+void add_creation(fuse_lowlevel_ops& operations);
+void add_files(fuse_lowlevel_ops& operations);
+void add_attributes(fuse_lowlevel_ops& operations);
+void add_xattrs(fuse_lowlevel_ops& operations);
+void add_directories(fuse_lowlevel_ops& operations);
+/// What this filesystem asks of the kernel at INIT.
+void negotiate(void* server, fuse_conn_info* connection);
+
+}  // namespace unwrite::fs

@@ -1,0 +1,44 @@
+#include "fs/server.h"
+
+#include <linux/fuse.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstring>
+
+namespace unwrite::fs {
+
+Who who(const Server& server, pid_t thread) {
+    if (thread <= 0) return Who::kOther;  // the kernel itself, or a process of another pid namespace
+    if (thread == server.announcer.load(std::memory_order_relaxed)) return Who::kAnnouncer;
+    if (thread == server.syncer.load(std::memory_order_relaxed)) return Who::kSyncer;
+    // The kernel names the thread, not the process. Signal 0 asks whether it is one of ours and sends nothing.
+    if (::syscall(SYS_tgkill, ::getpid(), thread, 0) == 0) return Who::kSelf;
+    return Who::kOther;
+}
+
+RawFlags& raw_flags() {
+    thread_local RawFlags flags;
+    return flags;
+}
+
+RawFlags decode_raw_flags(const void* request, std::size_t size) {
+    RawFlags flags;
+    fuse_in_header header = {};
+    if (size < sizeof header) return flags;
+    std::memcpy(&header, request, sizeof header);
+    const auto* body = static_cast<const char*>(request) + sizeof header;
+    const std::size_t rest = size - sizeof header;
+    if (header.opcode == FUSE_WRITE && rest >= sizeof(fuse_write_in)) {
+        fuse_write_in in = {};
+        std::memcpy(&in, body, sizeof in);
+        flags.kill_privileges = (in.write_flags & FUSE_WRITE_KILL_SUIDGID) != 0;
+    } else if (header.opcode == FUSE_SETATTR && rest >= sizeof(fuse_setattr_in)) {
+        fuse_setattr_in in = {};
+        std::memcpy(&in, body, sizeof in);
+        flags.kill_privileges = (in.valid & FATTR_KILL_SUIDGID) != 0;
+    }
+    return flags;
+}
+
+}  // namespace unwrite::fs

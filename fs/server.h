@@ -1,0 +1,53 @@
+// Server: what every callback needs, reached through the session's user data. No callback keeps state of its own.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+
+#include "fs/library.h"
+#include "fs/nudge.h"
+#include "overlay/tree.h"
+
+namespace unwrite::fs {
+
+struct Server {
+    explicit Server(overlay::Tree& served) : tree(served) {}
+
+    overlay::Tree& tree;
+    fuse_session* session = nullptr;
+
+    /// INIT was answered: notifications make sense.
+    std::atomic<bool> ready{false};
+    /// The kernel drops all names at one call (FUSE_NOTIFY_INC_EPOCH).
+    std::atomic<bool> epochs{false};
+    /// The kernel marks the writes that must clear setuid/setgid (HANDLE_KILLPRIV_V2); else every write of a user does.
+    std::atomic<bool> marks_kill{false};
+
+    /// The helper threads that call through the mount; see guest.h.
+    std::atomic<pid_t> syncer{0};
+    std::atomic<pid_t> announcer{0};
+    Nudges nudges;
+};
+
+/// Whose request it is.
+enum class Who {
+    kOther,      ///< a process like any other (or the kernel itself)
+    kSelf,       ///< a thread of this process: an answer might need the very thread that waits for it
+    kSyncer,     ///< the helper that has dirty pages written back
+    kAnnouncer,  ///< the helper that makes events for watchers; its changes are never carried out
+};
+Who who(const Server& server, pid_t thread);
+
+/// What the request at hand carries beyond what libfuse hands on; set by the worker before the callback runs.
+struct RawFlags {
+    bool kill_privileges = false;
+};
+RawFlags& raw_flags();
+/// Reads them from the request as the kernel wrote it.
+RawFlags decode_raw_flags(const void* request, std::size_t size);
+
+/// The callbacks.
+const fuse_lowlevel_ops& operations();
+
+}  // namespace unwrite::fs

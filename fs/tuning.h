@@ -1,0 +1,41 @@
+// Every number that was chosen by measuring, in one place.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace unwrite::fs::tuning {
+
+/// How long the kernel may answer from its caches, in seconds: names, attributes, absent names. Changes through the mount
+/// and restores are seen at once whatever stands here; only changes behind the mount may be seen this much later.
+inline constexpr double kEntrySeconds = 1.0;
+inline constexpr double kAttributeSeconds = 1.0;
+inline constexpr double kNegativeSeconds = 1.0;
+
+/// The largest request: 256 pages.
+inline constexpr unsigned kLargestRequest = 1U << 20U;
+/// Read-ahead and write-back requests that may be under way at once.
+inline constexpr unsigned kBackground = 64;
+
+/// Threads that answer requests: as many as there are blocked requests, up to this.
+inline constexpr unsigned kFirstWorkers = 2;
+inline constexpr unsigned kMostWorkers = 256;
+/// How long an idle worker looks for the next request before it sleeps, and how many may do so at once.
+inline constexpr std::chrono::microseconds kSpin{50};
+
+/// How long forget() waits for the kernel to drop pages before the restore goes on without it.
+inline constexpr std::chrono::milliseconds kForgetPatience{250};
+/// How long write_back() waits for dirty pages before the checkpoint goes on without them.
+inline constexpr std::chrono::seconds kWriteBackPatience{10};
+/// How long an unmount waits for announcements that are still under way.
+inline constexpr std::chrono::seconds kClosingPatience{2};
+
+/// Names and paths that watchers are told of after one restore; beyond, they get the parents' events only.
+inline constexpr std::size_t kMostAnnouncements = 1000;
+
+/// Bytes of a READDIR reply that one entry takes, about: how many entries to ask the tree for.
+inline constexpr std::size_t kListedBytes = 40;
+inline constexpr std::size_t kListedPlusBytes = 168;
+
+}  // namespace unwrite::fs::tuning

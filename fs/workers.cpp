@@ -1,0 +1,144 @@
+#include "fs/workers.h"
+
+#include <sched.h>
+#include <sys/epoll.h>
+
+#include <cstdlib>
+#include <utility>
+
+#include "base/log.h"
+#include "base/syscalls.h"
+#include "fs/server.h"
+#include "fs/threads.h"
+#include "fs/tuning.h"
+
+namespace unwrite::fs {
+
+Workers::Workers(fuse_session* session, unsigned most, Event stopping, Event ended)
+    : session_(session),
+      most_(most),
+      // A spinning thread takes a processor from the clients: one of two is enough, one of one is too many.
+      spinners_allowed_(std::min(2U, std::thread::hardware_concurrency() / 2)),
+      stopping_(std::move(stopping)),
+      ended_(std::move(ended)) {}
+
+Result<std::unique_ptr<Workers>> Workers::make(fuse_session* session, unsigned most) {
+    TRY_ASSIGN(auto stopping, Event::make());
+    TRY_ASSIGN(auto ended, Event::make());
+    const int device = fuse_session_fd(session);
+    const int flags = ::fcntl(device, F_GETFL);
+    if (flags < 0 || ::fcntl(device, F_SETFL, flags | O_NONBLOCK) < 0) return sys::last_error();
+    return std::unique_ptr<Workers>(
+        new Workers(session, most, std::move(stopping), std::move(ended)));
+}
+
+Workers::~Workers() {
+    stop();
+    join();
+}
+
+Result<> Workers::start() {
+    for (unsigned i = 0; i < std::min(tuning::kFirstWorkers, most_); ++i) TRY(add());
+    return {};
+}
+
+void Workers::stop() {
+    stop_ = true;
+    stopping_.set();
+}
+
+void Workers::join() {
+    for (;;) {
+        std::vector<std::thread> threads;
+        {
+            const std::scoped_lock lock(mutex_);
+            threads.swap(threads_);
+        }
+        if (threads.empty()) return;
+        for (std::thread& thread : threads) thread.join();
+    }
+}
+
+Result<> Workers::add() {
+    const std::scoped_lock lock(mutex_);
+    if (stop_) return {};
+    TRY_ASSIGN(UniqueFd made, make_queue());
+    const auto queue = std::make_shared<UniqueFd>(std::move(made));
+    idle_.fetch_add(1);
+    auto started = start_thread("unwrite-fs", [this, queue] { work(std::move(*queue)); });
+    if (!started) {
+        idle_.fetch_sub(1);
+        return std::move(started).error();
+    }
+    threads_.push_back(std::move(*started));
+    count_.fetch_add(1);
+    return {};
+}
+
+void Workers::grow() {
+    if (count_.load() >= most_) return;
+    // Without a new thread the next request waits for one of the busy ones: slower, not wrong.
+    if (const auto added = add(); !added) log::warning("mount: " + added.error().message());
+}
+
+/// What a worker sleeps on: the device, for one sleeper at a time, and the end.
+Result<UniqueFd> Workers::make_queue() const {
+    UniqueFd queue(::epoll_create1(EPOLL_CLOEXEC));
+    if (!queue) return sys::last_error();
+    struct epoll_event device = {};
+    device.events = EPOLLIN | EPOLLEXCLUSIVE;
+    struct epoll_event end = {};
+    end.events = EPOLLIN;
+    if (::epoll_ctl(queue.get(), EPOLL_CTL_ADD, fuse_session_fd(session_), &device) != 0 ||
+        ::epoll_ctl(queue.get(), EPOLL_CTL_ADD, stopping_.fd(), &end) != 0) {
+        return sys::last_error();
+    }
+    return queue;
+}
+
+/// The next request is often there before a sleep would have begun.
+int Workers::spin(fuse_buf& buffer) {
+    int got = -EAGAIN;
+    if (spinners_.fetch_add(1) < spinners_allowed_) {
+        const auto end = std::chrono::steady_clock::now() + tuning::kSpin;
+        while (got == -EAGAIN && !stop_ && std::chrono::steady_clock::now() < end) {
+            ::sched_yield();
+            got = fuse_session_receive_buf(session_, &buffer);
+        }
+    }
+    spinners_.fetch_sub(1);
+    return got;
+}
+
+/// The length of the next request, 0 at the end, or the device's error.
+int Workers::next_request(fuse_buf& buffer, int queue) {
+    while (!stop_) {
+        int got = fuse_session_receive_buf(session_, &buffer);
+        if (got == -EAGAIN) got = spin(buffer);
+        if (got != -EAGAIN && got != -EINTR) return got;
+        struct epoll_event event = {};
+        ::epoll_wait(queue, &event, 1, -1);
+    }
+    return 0;
+}
+
+void Workers::work(UniqueFd queue) {
+    fuse_buf buffer = {};
+    int got = 0;
+    while (!stop_) {
+        got = next_request(buffer, queue.get());
+        if (got <= 0) break;
+        if (idle_.fetch_sub(1) == 1) grow();
+        raw_flags() = decode_raw_flags(buffer.mem, buffer.size);
+        fuse_session_process_buf(session_, &buffer);
+        idle_.fetch_add(1);
+    }
+    std::free(buffer.mem);
+    if (got < 0) log::error("mount: reading requests: " + Error(-got).message());
+    if (got < 0 || !stop_) {
+        ended_.set();
+        stop();  // the others find out by themselves, but may sleep
+    }
+}
+
+}  // namespace unwrite::fs

@@ -1,0 +1,53 @@
+// Workers: the threads that take requests from the kernel and answer them. There are always as many as are busy, and one:
+// a request that blocks (at the gate, on a slow disk) never keeps another from being served.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "base/unique_fd.h"
+#include "fs/event.h"
+#include "fs/library.h"
+
+namespace unwrite::fs {
+
+class Workers {
+  public:
+    /// `most`: how many threads there may be. The session is mounted, and outlives this.
+    static Result<std::unique_ptr<Workers>> make(fuse_session* session, unsigned most);
+    ~Workers();   ///< stops and joins
+
+    Result<> start();
+    /// No further request is taken; those under way are finished.
+    void stop();
+    void join();
+    /// Set when the session is over: unmounted, aborted, or the device failed.
+    const Event& ended() const { return ended_; }
+    unsigned count() const { return count_.load(); }
+
+  private:
+    Workers(fuse_session* session, unsigned most, Event stopping, Event ended);
+    Result<> add();
+    void grow();
+    void work(UniqueFd queue);
+    int next_request(fuse_buf& buffer, int queue);
+    int spin(fuse_buf& buffer);
+    Result<UniqueFd> make_queue() const;
+
+    fuse_session* session_;
+    unsigned most_;
+    unsigned spinners_allowed_;
+    Event stopping_;
+    Event ended_;
+    std::atomic<bool> stop_{false};
+    std::atomic<int> idle_{0};        // threads that wait for a request (or are about to)
+    std::atomic<unsigned> count_{0};
+    std::atomic<unsigned> spinners_{0};
+    std::mutex mutex_;
+    std::vector<std::thread> threads_;   // guarded by mutex_
+};
+
+}  // namespace unwrite::fs
