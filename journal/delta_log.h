@@ -50,6 +50,10 @@ class DeltaWriter {
 Result<Delta> read_delta(int deltas, DeltaNumber number);
 /// The data file for reading content images; an invalid descriptor (not an error) when there is none.
 Result<UniqueFd> open_delta_data(int deltas, DeltaNumber number);
+/// False for a delta without files or records.
+bool delta_has_records(int deltas, DeltaNumber number);
+/// The size of both files in bytes, holes included.
+std::uint64_t delta_bytes(int deltas, DeltaNumber number);
 /// Removes both files; missing ones are fine.
 Result<> remove_delta(int deltas, DeltaNumber number);
 /// The numbers of all deltas that have files.

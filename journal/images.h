@@ -20,8 +20,8 @@ using OriginNumber = std::uint64_t;///< a row of the store's origins; 0: unknown
 
 /// What stood at a name: an object, or nothing.
 struct NameImage {
-    NameKey at;
-    std::optional<ObjectKey> object;
+    NameKey at{};
+    std::optional<ObjectKey> object{};
     std::uint32_t type = 0;  ///< S_IFMT bits of `object`, 0 when absent
 };
 
@@ -32,7 +32,7 @@ struct Attributes {
     std::uint32_t gid = 0;
     std::int64_t mtime_s = 0;
     std::uint32_t mtime_ns = 0;
-    sys::Xattrs xattrs;
+    sys::Xattrs xattrs{};
     bool operator==(const Attributes&) const = default;
 };
 
@@ -47,9 +47,9 @@ struct ContentImage {
 
 /// What was captured of one object. Content ranges never overlap; only bytes below `size` matter.
 struct ObjectImage {
-    std::optional<Attributes> attributes;
-    std::optional<std::uint64_t> size;   ///< present when any content was captured
-    std::vector<ContentImage> content;   ///< in order of capture
+    std::optional<Attributes> attributes{};
+    std::optional<std::uint64_t> size{};   ///< present when any content was captured
+    std::vector<ContentImage> content{};   ///< in order of capture
     std::set<OriginNumber> origins;      ///< who changed it in this interval (aspects, not names)
 };
 

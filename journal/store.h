@@ -21,8 +21,8 @@ struct Node {
     NodeNumber number = 0;
     NodeNumber parent = 0;         ///< 0 for the root
     NodeKind kind = NodeKind::kStep;
-    std::string name;              ///< empty: unnamed
-    std::string text;
+    std::string name{};              ///< empty: unnamed
+    std::string text{};
     std::int64_t time_ns = 0;      ///< when it was sealed, ns since 1970
     OriginNumber origin = 0;
     /// The delta of the edge to `parent`. When `down` is false it holds the images of the parent's side (the node
@@ -30,15 +30,15 @@ struct Node {
     DeltaNumber delta = 0;
     bool down = false;
     bool open = true;              ///< a named checkpoint that was not popped
-    std::map<std::string, std::string> tags;
+    std::map<std::string, std::string> tags{};
 };
 
 struct Origin {
     OriginNumber number = 0;
     std::uint32_t uid = 0;
     std::int64_t pid = 0;
-    std::string executable;        ///< bytes; as /proc/<pid>/exe says
-    std::string session;           ///< "user", "run-<id>", or what UNWRITE_SESSION names
+    std::string executable{};        ///< bytes; as /proc/<pid>/exe says
+    std::string session{};           ///< "user", "run-<id>", or what UNWRITE_SESSION names
     NodeNumber step = 0;           ///< the node made for the run, 0 for the user
     bool agent = false;
     std::int64_t time_ns = 0;
@@ -59,7 +59,7 @@ struct Head {
     NodeNumber current = 0;        ///< the node that the open interval began at
     DeltaNumber open_delta = 0;    ///< of the open interval (images of `current`)
     NodeNumber redo_tip = 0;       ///< the node that undo/rollback/discard came from, 0: nothing to redo
-    std::string mode;              ///< "idle", "task" (anything since the root?) and the like; free text of overlay
+    std::string mode{};              ///< "idle", "task" (anything since the root?) and the like; free text of overlay
 };
 
 /// Not thread-safe: the journal serialises. Every call is one transaction, complete for any crash of the process;
@@ -81,17 +81,17 @@ class Store {
 
     /// A batch of changes in one transaction.
     struct Change {
-        std::vector<Node> add_nodes;                   ///< `number` 0: taken from the counter, in order
-        std::vector<Node> update_nodes;
-        std::vector<NodeNumber> remove_nodes;
-        std::optional<Head> head;
-        std::optional<std::optional<Pending>> pending; ///< engaged with nullopt: clear it
+        std::vector<Node> add_nodes{};                   ///< `number` 0: taken from the counter, in order
+        std::vector<Node> update_nodes{};
+        std::vector<NodeNumber> remove_nodes{};
+        std::optional<Head> head{};
+        std::optional<std::optional<Pending>> pending{}; ///< engaged with nullopt: clear it
         bool take_delta_number = false;                ///< a new DeltaNumber is returned
         bool current_is_added_node = false;            ///< head.current := the first added node's number
         bool open_delta_is_new = false;                ///< head.open_delta := the new delta's number
     };
     struct Changed {
-        std::vector<NodeNumber> nodes;
+        std::vector<NodeNumber> nodes{};
         DeltaNumber delta = 0;
     };
     Result<Changed> apply(const Change& change);
