@@ -48,6 +48,19 @@ Result<UniqueFd> open_delta_data(int deltas, DeltaNumber number) {
     return fd;
 }
 
+bool delta_has_records(int deltas, DeltaNumber number) {
+    const auto log = sys::stat_at(deltas, delta_log_name(number));
+    return log && log->st_size > static_cast<off_t>(kDeltaHeader);
+}
+
+std::uint64_t delta_bytes(int deltas, DeltaNumber number) {
+    std::uint64_t bytes = 0;
+    for (const std::string& name : {delta_log_name(number), delta_data_name(number)}) {
+        if (const auto file = sys::stat_at(deltas, name)) bytes += static_cast<std::uint64_t>(file->st_size);
+    }
+    return bytes;
+}
+
 Result<> remove_delta(int deltas, DeltaNumber number) {
     // The log first: data without a log is nothing, a log without its data is damage.
     TRY(remove_file(deltas, delta_log_name(number)));
