@@ -1,0 +1,13 @@
+// Attributes of an open object: read into an image, and made equal to one.
+#pragma once
+
+#include "journal/images.h"
+
+namespace unwrite::overlay {
+
+/// The attributes of an open object, as an image.
+Result<journal::Attributes> read_attributes(int fd);
+/// Makes the attributes of an open object (any descriptor) equal to `wanted`; times only with `times`.
+Result<> write_attributes(int fd, const journal::Attributes& wanted, bool times);
+
+}  // namespace unwrite::overlay

@@ -1,0 +1,324 @@
+#include "overlay/capture.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/crash_point.h"
+#include "overlay/attributes.h"
+
+namespace unwrite::overlay {
+
+using journal::NameImage;
+
+bool Capture::Covered::known_to(SessionNumber who) const {
+    return who == session || std::find(others.begin(), others.end(), who) != others.end();
+}
+
+bool Capture::Covered::has_block(std::uint64_t block) const {
+    const std::size_t word = block / 64;
+    return word < blocks.size() && ((blocks[word] >> (block % 64)) & 1U) != 0;
+}
+
+void Capture::Covered::add_block(std::uint64_t block) {
+    const std::size_t word = block / 64;
+    if (word >= blocks.size()) blocks.resize(word + 1);
+    blocks[word] |= std::uint64_t{1} << (block % 64);
+}
+
+Capture::Capture(Objects& objects, journal::Journal& journal, journal::DeltaNumber open_delta)
+    : objects_(objects),
+      journal_(journal),
+      writer_(std::make_unique<journal::DeltaWriter>(journal.state_dir().deltas(), open_delta)) {}
+
+void Capture::begin_interval(journal::DeltaNumber delta) {
+    writer_ = std::make_unique<journal::DeltaWriter>(journal_.state_dir().deltas(), delta);
+    for (Shard& s : shards_) {
+        const std::lock_guard lock(s.mutex);
+        s.objects.clear();
+        s.names.clear();
+    }
+}
+
+void Capture::created(const Who& who, const ObjectKey& key) {
+    Shard& s = shard(key);
+    const std::lock_guard lock(s.mutex);
+    Covered fresh;
+    fresh.created = true;
+    fresh.session = who.session;
+    s.objects.insert_or_assign(key, std::move(fresh));
+}
+
+bool Capture::is_created(const ObjectKey& key) const {
+    Shard& s = shard(key);
+    const std::lock_guard lock(s.mutex);
+    const auto found = s.objects.find(key);
+    return found != s.objects.end() && found->second.created;
+}
+
+void Capture::drop_created(const ObjectKey& key) {
+    Shard& s = shard(key);
+    const std::lock_guard lock(s.mutex);
+    s.objects.erase(key);
+    s.stamps.erase(key);
+}
+
+bool Capture::is_elided(const Who& who, const ObjectKey& parent, const std::optional<Standing>& standing,
+                        const std::optional<ObjectKey>& incoming) const {
+    {
+        Shard& s = shard(parent);
+        const std::lock_guard lock(s.mutex);
+        const auto found = s.objects.find(parent);
+        if (found == s.objects.end() || !found->second.created || found->second.session != who.session) return false;
+    }
+    return (!standing || is_created(standing->key)) && (!incoming || is_created(*incoming));
+}
+
+Result<bool> Capture::covered_name(const Who& who, const NameKey& key) {
+    Shard& s = shard(key.parent);
+    {
+        const std::lock_guard lock(s.mutex);
+        const auto found = s.names.find(key);
+        if (found == s.names.end()) return false;
+        CoveredName& covered = found->second;
+        if (covered.session == who.session ||
+            std::find(covered.others.begin(), covered.others.end(), who.session) != covered.others.end()) {
+            return true;
+        }
+        covered.others.push_back(who.session);
+    }
+    TRY(writer_->touch_name(key, who.origin));
+    return true;
+}
+
+Result<> Capture::name(const Who& who, const ObjectPtr& parent, const std::string& name,
+                       const std::optional<Standing>& standing, const std::optional<ObjectKey>& incoming) {
+    if (is_elided(who, parent->key(), standing, incoming)) return {};
+    if (standing) note(standing->key);
+    NameKey key{parent->key(), name};
+    TRY_ASSIGN(const bool covered, covered_name(who, key));
+    if (covered) return {};
+    TRY(ensure_place(parent));
+    TRY(attributes(who, parent));
+    NameImage image{key, std::nullopt, 0};
+    if (standing) {
+        image.object = standing->key;
+        image.type = standing->type & S_IFMT;
+    }
+    crash_point("capture.name.before");
+    TRY(writer_->name(image, who.origin));
+    crash_point("capture.name.after");
+    Shard& s = shard(key.parent);
+    const std::lock_guard lock(s.mutex);
+    s.names.emplace(std::move(key), CoveredName{who.session, {}});
+    return {};
+}
+
+Result<bool> Capture::covered_object(const Who& who, const ObjectKey& key, bool want_attributes) {
+    Shard& s = shard(key);
+    {
+        const std::lock_guard lock(s.mutex);
+        const auto found = s.objects.find(key);
+        if (found == s.objects.end()) return false;
+        Covered& covered = found->second;
+        if (!covered.created && want_attributes && !covered.attributes) return false;
+        if (covered.known_to(who.session)) return true;
+        covered.others.push_back(who.session);
+    }
+    TRY(writer_->touch_object(key, who.origin));
+    return true;
+}
+
+Result<> Capture::attributes(const Who& who, const ObjectPtr& object) {
+    TRY_ASSIGN(const bool covered, covered_object(who, object->key(), true));
+    if (covered) return {};
+    const std::lock_guard slow(slow_lock(object->key()));
+    return capture_attributes(who, object);
+}
+
+// slow lock held
+Result<> Capture::capture_attributes(const Who& who, const ObjectPtr& object) {
+    TRY_ASSIGN(const bool covered, covered_object(who, object->key(), true));
+    if (covered) return {};
+    TRY(hold(object));
+    TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kPath));
+    TRY_ASSIGN(const journal::Attributes image, read_attributes(handle->fd.get()));
+    crash_point("capture.attributes.before");
+    TRY(writer_->attributes(object->key(), image, who.origin));
+    crash_point("capture.attributes.after");
+    Shard& s = shard(object->key());
+    const std::lock_guard lock(s.mutex);
+    Covered& entry = s.objects[object->key()];
+    entry.attributes = true;
+    entry.session = who.session;
+    return {};
+}
+
+bool Capture::covered_content(const Who& who, const ObjectKey& key, std::uint64_t offset, std::uint64_t length) const {
+    Shard& s = shard(key);
+    const std::lock_guard lock(s.mutex);
+    const auto found = s.objects.find(key);
+    if (found == s.objects.end()) return false;
+    const Covered& covered = found->second;
+    if (!covered.known_to(who.session)) return false;
+    if (covered.created) return true;
+    if (!covered.attributes || !covered.sized) return false;
+    const std::uint64_t end = std::min(covered.size, offset + length);
+    for (std::uint64_t block = offset / kBlockSize; block * kBlockSize < end; ++block) {
+        if (!covered.has_block(block)) return false;
+    }
+    return true;
+}
+
+// slow lock held
+Result<> Capture::capture_size(const Who& who, const ObjectPtr& object) {
+    {
+        Shard& s = shard(object->key());
+        const std::lock_guard lock(s.mutex);
+        if (s.objects[object->key()].sized) return {};
+    }
+    TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kPath));
+    TRY_ASSIGN(const struct stat st, sys::stat_fd(handle->fd.get()));
+    const auto size = static_cast<std::uint64_t>(st.st_size);
+    TRY(writer_->size(object->key(), size, who.origin));
+    crash_point("capture.size.after");
+    Shard& s = shard(object->key());
+    const std::lock_guard lock(s.mutex);
+    Covered& entry = s.objects[object->key()];
+    entry.sized = true;
+    entry.size = size;
+    return {};
+}
+
+// Captures the blocks first..last that are not yet, in runs. slow lock held.
+Result<> Capture::capture_blocks(const ObjectPtr& object, std::uint64_t first, std::uint64_t last) {
+    Shard& s = shard(object->key());
+    while (first <= last) {
+        std::uint64_t run = first;
+        std::uint64_t size = 0;
+        {
+            const std::lock_guard lock(s.mutex);
+            const Covered& entry = s.objects[object->key()];
+            size = entry.size;
+            if (size == 0) return {};
+            last = std::min(last, (size - 1) / kBlockSize);
+            while (first <= last && entry.has_block(first)) ++first;
+            run = first;
+            while (run <= last && !entry.has_block(run)) ++run;
+        }
+        const std::uint64_t begin = first * kBlockSize;
+        if (first == run || begin >= size) return {};
+        const std::uint64_t end = std::min(size, run * kBlockSize);
+        TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kRead));
+        crash_point("capture.content.before");
+        TRY(writer_->content(object->key(), handle->fd.get(), begin, end - begin));
+        crash_point("capture.content.after");
+        const std::lock_guard lock(s.mutex);
+        Covered& entry = s.objects[object->key()];
+        for (; first < run; ++first) entry.add_block(first);
+    }
+    return {};
+}
+
+Result<> Capture::content(const Who& who, const ObjectPtr& object, std::uint64_t offset, std::uint64_t length) {
+    if (covered_content(who, object->key(), offset, length)) return {};
+    const std::lock_guard slow(slow_lock(object->key()));
+    TRY(capture_attributes(who, object));
+    if (is_created(object->key())) return {};
+    TRY(capture_size(who, object));
+    if (length == 0) return {};
+    const std::uint64_t last = offset > UINT64_MAX - length ? UINT64_MAX : offset + length - 1;
+    return capture_blocks(object, offset / kBlockSize, last / kBlockSize);
+}
+
+Result<> Capture::cut(const Who& who, const ObjectPtr& object, std::uint64_t size) {
+    return content(who, object, size, UINT64_MAX - size);
+}
+
+Result<> Capture::anchor(const ObjectPtr& object) {
+    note(object->key());
+    journal::Attic& attic = journal_.attic();
+    if (attic.contains(object->key())) return {};
+    TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kPath));
+    crash_point("capture.anchor.before");
+    const auto linked = sys::link_fd(handle->fd.get(), attic.directory(), journal::Attic::file_name(object->key()));
+    if (!linked && linked.error().number() != EEXIST) return linked.error();
+    attic.note_added(object->key());
+    crash_point("capture.anchor.after");
+    return {};
+}
+
+Result<> Capture::ensure_place(const ObjectPtr& directory) {
+    ObjectPtr at = directory;
+    while (at != objects_.root() && !journal_.places().contains(at->key())) {
+        const Objects::Place where = objects_.place(*at);
+        if (!where.parent) return {};  // in the attic: found there
+        TRY(journal_.places().set(at->key(), {where.parent->key(), where.name}));
+        at = where.parent;
+    }
+    return {};
+}
+
+Result<> Capture::hold(const ObjectPtr& object) {
+    note(object->key());
+    if (object->is_directory()) return ensure_place(object);
+    const Objects::Place where = objects_.place(*object);
+    if (where.parent) {
+        TRY(ensure_place(where.parent));
+        TRY(journal_.places().set(object->key(), {where.parent->key(), where.name}));
+    }
+    const auto anchored = anchor(object);
+    if (anchored) return {};
+    const int number = anchored.error().number();
+    // The place alone must do for what the filesystem does not let us link (not ours, or at its limit of links).
+    if (where.parent && (number == EPERM || number == EMLINK || number == EACCES)) return {};
+    return anchored.error();
+}
+
+Result<> Capture::relocated(const ObjectPtr& object, const ObjectPtr& parent, const std::string& name) {
+    if (is_created(object->key()) && !journal_.places().contains(object->key())) return {};
+    TRY(ensure_place(parent));
+    return journal_.places().set(object->key(), {parent->key(), name});
+}
+
+void Capture::watch(bool on) {
+    watching_.store(on);
+    const std::lock_guard lock(watch_mutex_);
+    watched_.clear();
+}
+
+bool Capture::is_watched(const ObjectKey& key) const {
+    const std::lock_guard lock(watch_mutex_);
+    return watched_.contains(key);
+}
+
+void Capture::note(const ObjectKey& key) {
+    if (!watching_.load(std::memory_order_relaxed)) return;
+    const std::lock_guard lock(watch_mutex_);
+    watched_.insert(key);
+}
+
+void Capture::stamp(const ObjectKey& key, int fd) {
+    const auto st = sys::stat_fd(fd);
+    if (!st) return;
+    Shard& s = shard(key);
+    const std::lock_guard lock(s.mutex);
+    s.stamps[key] = stamp_of(*st);
+}
+
+std::optional<Capture::Stamp> Capture::stamped(const ObjectKey& key) const {
+    Shard& s = shard(key);
+    const std::lock_guard lock(s.mutex);
+    const auto found = s.stamps.find(key);
+    if (found == s.stamps.end()) return std::nullopt;
+    return found->second;
+}
+
+void Capture::forget_stamps(const journal::Delta& delta) {
+    for (const auto& [key, image] : delta.objects) {
+        Shard& s = shard(key);
+        const std::lock_guard lock(s.mutex);
+        s.stamps.erase(key);
+    }
+}
+
+}  // namespace unwrite::overlay

@@ -1,0 +1,21 @@
+#include "overlay/changes.h"
+
+namespace unwrite::overlay {
+
+Result<std::vector<Change>> changes_between(View& older, View& newer) {
+    TRY_ASSIGN(Differences differences, differences_between(older, newer));
+    std::vector<Change> changes;
+    changes.reserve(differences.list.size());
+    for (Difference& difference : differences.list) changes.push_back(std::move(difference.change));
+    return changes;
+}
+
+bool concerns(const Change& change, const std::string& path) {
+    if (is_at_or_below(change.path, path)) return true;
+    const bool renamed = change.kind == ChangeKind::kRenamed;
+    if (renamed && is_at_or_below(change.old_path, path)) return true;
+    if (!S_ISDIR(change.type) || change.kind == ChangeKind::kAttributes) return false;
+    return is_at_or_below(path, change.path) || (renamed && is_at_or_below(path, change.old_path));
+}
+
+}  // namespace unwrite::overlay

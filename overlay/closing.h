@@ -1,0 +1,37 @@
+// Closing: one operation that moves the live state. Before: dirty mappings are written back. While it lives: no other
+// operation, the gate closed. At its end: the kernel forgets what changed while the gate is still closed, then the gate opens, then
+// watchers are told.
+#pragma once
+
+#include <optional>
+
+#include "overlay/live_tree.h"
+#include "overlay/restorer.h"
+
+namespace unwrite::overlay {
+
+class Closing {
+  public:
+    Closing(std::mutex& operation, Gate& gate, LiveTree& tree, Restorer& restorer)
+        : operation_(operation), caches_(tree.caches()), restorer_(restorer) {
+        if (caches_ != nullptr) caches_->write_back();
+        closed_.emplace(gate.close());
+    }
+    Closing(const Closing&) = delete;
+    Closing& operator=(const Closing&) = delete;
+    ~Closing() {
+        const Restored restored = restorer_.take_restored();
+        const bool any = restored.names || !restored.objects.empty();
+        if (any && caches_ != nullptr) caches_->forget(restored);
+        closed_.reset();
+        if (any && caches_ != nullptr) caches_->announce(restored);
+    }
+
+  private:
+    const std::lock_guard<std::mutex> operation_;
+    KernelCaches* const caches_;
+    Restorer& restorer_;
+    std::optional<Gate::Closed> closed_;
+};
+
+}  // namespace unwrite::overlay

@@ -1,0 +1,336 @@
+#include "overlay/differences.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+
+namespace unwrite::overlay {
+
+using journal::Attributes;
+using journal::ObjectImage;
+
+namespace {
+
+constexpr std::uint64_t kMaxCompared = 64ULL * 1024 * 1024;
+
+// An answer about something that may have vanished: then `otherwise`.
+template <class T>
+Result<T> or_if_vanished(Result<T> result, T otherwise) {
+    if (result || !(is_vanished(result.error()) || result.error().number() == EACCES)) return result;
+    return otherwise;
+}
+
+bool same_but_mtime(const Attributes& a, const Attributes& b) {
+    return a.mode == b.mode && a.uid == b.uid && a.gid == b.gid && a.xattrs == b.xattrs;
+}
+
+bool same_mtime(const Attributes& a, const Attributes& b) {
+    return a.mtime_s == b.mtime_s && a.mtime_ns == b.mtime_ns;
+}
+
+// The ranges in which one object can differ: what the layers between captured, and what was cut or grown.
+Ranges touched_ranges(const ObjectKey& key, const std::vector<LayerPtr>& between, std::uint64_t size) {
+    Ranges ranges;
+    std::uint64_t least = size;
+    for (const LayerPtr& layer : between) {
+        const ObjectImage* image = layer->object(key);
+        if (image == nullptr) continue;
+        if (image->size) least = std::min(least, *image->size);
+        for (const auto& range : image->content) ranges.emplace_back(range.offset, range.offset + range.length);
+    }
+    if (least < size) ranges.emplace_back(least, size);
+    return ranges;
+}
+
+bool was_written(const ObjectKey& key, const std::vector<LayerPtr>& between) {
+    return std::any_of(between.begin(), between.end(), [&](const LayerPtr& layer) {
+        const ObjectImage* image = layer->object(key);
+        return image != nullptr && (image->size || !image->content.empty());
+    });
+}
+
+Result<bool> files_differ(View& older, const Found& a, View& newer, const Found& b, const std::vector<LayerPtr>& between) {
+    if (a.key == b.key && !was_written(a.key, between)) return false;
+    TRY_ASSIGN(const std::uint64_t size, older.size(a));
+    TRY_ASSIGN(const std::uint64_t other_size, newer.size(b));
+    if (size != other_size) return true;
+    if (a.key != b.key && size > kMaxCompared) return true;
+    TRY_ASSIGN(const Content one, older.content(a));
+    TRY_ASSIGN(const Content two, newer.content(b));
+    const Ranges ranges = a.key == b.key ? touched_ranges(a.key, between, size) : Ranges{{0, size}};
+    TRY_ASSIGN(const bool equal, equal_in(one, two, ranges));
+    return !equal;
+}
+
+// Devices are told apart by their number.
+Result<bool> devices_differ(View& older, const Found& a, View& newer, const Found& b) {
+    TRY_ASSIGN(const HandlePtr one, older.live().open(a, Access::kPath));
+    TRY_ASSIGN(const HandlePtr two, newer.live().open(b, Access::kPath));
+    TRY_ASSIGN(const struct stat first, sys::stat_fd(one->fd.get()));
+    TRY_ASSIGN(const struct stat second, sys::stat_fd(two->fd.get()));
+    return first.st_rdev != second.st_rdev;
+}
+
+struct Placed {
+    NameKey at;
+    std::string path;
+    Found found;
+};
+
+class Comparison {
+  public:
+    Comparison(View& older, View& newer) : older_(older), newer_(newer), between_(layers_between(older, newer)) {}
+
+    Result<Differences> run() {
+        TRY(compare_names());
+        TRY(replaced_in_place());
+        TRY(renamed());
+        TRY(vanished_and_made());
+        TRY(changed_objects());
+        auto& list = result_.list;
+        std::stable_sort(list.begin(), list.end(), [](const Difference& a, const Difference& b) {
+            if (a.change.path != b.change.path) return a.change.path < b.change.path;
+            return a.change.kind == ChangeKind::kDeleted && b.change.kind != ChangeKind::kDeleted;
+        });
+        return std::move(result_);
+    }
+
+  private:
+    struct NamePair {
+        std::optional<Found> older;
+        std::optional<Found> newer;
+    };
+
+    Result<> compare_names();
+    Result<> compare_name(const NameKey& at);
+    Result<> replaced_in_place();
+    Result<> renamed();
+    Result<> vanished_and_made();
+    Result<> changed_objects();
+    Result<> add_both(ChangeKind kind, const Placed& was, const Placed& is);
+    Result<> add_one(ChangeKind kind, View& view, const Placed& placed);
+    Result<> count_below(View& view, const Found& directory, Change& change);
+    Result<bool> attributes_differ(const Found& a, const Found& b);
+    void book(Change& change, const NameKey* name, const ObjectKey& object) const;
+
+    View& older_;
+    View& newer_;
+    const std::vector<LayerPtr> between_;
+    std::map<NameKey, NamePair> pairs_;
+    std::map<ObjectKey, std::vector<Placed>> lost_;    // names an object had and has no more
+    std::map<ObjectKey, std::vector<Placed>> gained_;
+    std::unordered_set<ObjectKey> done_;               // objects that a difference speaks of
+    Differences result_;
+};
+
+Result<> Comparison::compare_names() {
+    for (const LayerPtr& layer : between_) {
+        for (const auto& [at, state] : layer->delta.names) {
+            if (!pairs_.contains(at)) TRY(compare_name(at));
+        }
+    }
+    return {};
+}
+
+// A name counts on the side where its directory exists.
+Result<> Comparison::compare_name(const NameKey& at) {
+    NamePair& pair = pairs_[at];
+    const auto older_path = older_.path(at);
+    const auto newer_path = newer_.path(at);
+    if (older_path) {
+        TRY_ASSIGN(pair.older, older_.at(at));
+    }
+    if (newer_path) {
+        TRY_ASSIGN(pair.newer, newer_.at(at));
+    }
+    if (pair.older && pair.newer && pair.older->key == pair.newer->key) return {};
+    if (pair.older) lost_[pair.older->key].push_back({at, *older_path, *pair.older});
+    if (pair.newer) gained_[pair.newer->key].push_back({at, *newer_path, *pair.newer});
+    if (pair.older || pair.newer) result_.names.insert(at);
+    return {};
+}
+
+void take(std::map<ObjectKey, std::vector<Placed>>& from, const ObjectKey& key, const NameKey& at) {
+    const auto found = from.find(key);
+    std::erase_if(found->second, [&](const Placed& placed) { return placed.at == at; });
+    if (found->second.empty()) from.erase(found);
+}
+
+Result<> Comparison::replaced_in_place() {
+    for (const auto& [at, pair] : pairs_) {
+        if (!pair.older || !pair.newer || pair.older->key == pair.newer->key) continue;
+        if (pair.older->type != pair.newer->type || S_ISDIR(pair.older->type)) continue;
+        if (gained_.contains(pair.older->key)) continue;
+        const Placed was{at, *older_.path(at), *pair.older};
+        const Placed is{at, *newer_.path(at), *pair.newer};
+        take(lost_, was.found.key, at);
+        take(gained_, is.found.key, at);
+        TRY(add_both(ChangeKind::kModified, was, is));
+    }
+    return {};
+}
+
+Result<> Comparison::renamed() {
+    const auto by_path = [](const Placed& a, const Placed& b) { return a.path < b.path; };
+    for (auto& [key, was] : lost_) {
+        const auto found = gained_.find(key);
+        if (found == gained_.end()) continue;
+        auto& is = found->second;
+        std::sort(was.begin(), was.end(), by_path);
+        std::sort(is.begin(), is.end(), by_path);
+        const std::size_t count = std::min(was.size(), is.size());
+        for (std::size_t i = 0; i < count; ++i) TRY(add_both(ChangeKind::kRenamed, was[i], is[i]));
+        was.erase(was.begin(), was.begin() + static_cast<std::ptrdiff_t>(count));
+        is.erase(is.begin(), is.begin() + static_cast<std::ptrdiff_t>(count));
+    }
+    return {};
+}
+
+// What lies in a directory that came or went itself is counted there.
+Result<> Comparison::vanished_and_made() {
+    for (const auto& [key, places] : lost_) {
+        for (const Placed& placed : places) {
+            if (newer_.path(placed.at.parent)) TRY(add_one(ChangeKind::kDeleted, older_, placed));
+        }
+    }
+    for (const auto& [key, places] : gained_) {
+        for (const Placed& placed : places) {
+            if (older_.path(placed.at.parent)) TRY(add_one(ChangeKind::kCreated, newer_, placed));
+        }
+    }
+    return {};
+}
+
+Result<> Comparison::changed_objects() {
+    for (const LayerPtr& layer : between_) {
+        for (const auto& [key, image] : layer->delta.objects) {
+            if (!image.attributes && !image.size && image.content.empty()) continue;
+            if (!done_.insert(key).second) continue;
+            // A path first: what has none was made or removed, and is spoken of by its name.
+            const auto older_path = older_.path(key);
+            if (!older_path) continue;
+            const auto newer_path = newer_.path(key);
+            if (!newer_path) continue;
+            TRY_ASSIGN(const auto was, older_.object(key));
+            TRY_ASSIGN(const auto is, newer_.object(key));
+            if (was && is) TRY(add_both(ChangeKind::kModified, {{}, *older_path, *was}, {{}, *newer_path, *is}));
+        }
+    }
+    return {};
+}
+
+Result<bool> Comparison::attributes_differ(const Found& a, const Found& b) {
+    if (a.key == b.key) {
+        const bool mentioned = std::any_of(between_.begin(), between_.end(), [&](const LayerPtr& layer) {
+            const ObjectImage* image = layer->object(a.key);
+            return image != nullptr && image->attributes;
+        });
+        if (!mentioned) return false;
+    }
+    TRY_ASSIGN(const Attributes was, older_.attributes(a));
+    TRY_ASSIGN(const Attributes is, newer_.attributes(b));
+    if (!same_but_mtime(was, is)) return true;
+    return a.key == b.key && S_ISREG(a.type) && !was_written(a.key, between_) && !same_mtime(was, is);
+}
+
+Result<> Comparison::add_both(ChangeKind kind, const Placed& was, const Placed& is) {
+    Difference difference;
+    Change& change = difference.change;
+    TRY_ASSIGN(change.content, or_if_vanished(content_differs(older_, was.found, newer_, is.found, between_), true));
+    TRY_ASSIGN(change.attributes, or_if_vanished(attributes_differ(was.found, is.found), false));
+    done_.insert(was.found.key);
+    done_.insert(is.found.key);
+    // Moved along with the directory above it, back to where it was.
+    if (kind == ChangeKind::kRenamed && was.path == is.path) kind = ChangeKind::kModified;
+    if (kind != ChangeKind::kRenamed) {
+        if (!change.content && !change.attributes) return {};
+        kind = change.content ? ChangeKind::kModified : ChangeKind::kAttributes;
+    } else {
+        change.old_path = was.path;
+    }
+    change.kind = kind;
+    change.path = is.path.empty() ? "." : is.path;
+    change.type = is.found.type;
+    if (S_ISREG(is.found.type)) {
+        TRY_ASSIGN(change.bytes, or_if_vanished(newer_.size(is.found), std::uint64_t{0}));
+    }
+    const bool named = !(was.at.name.empty() && is.at.name.empty());
+    if (named) {
+        book(change, &was.at, was.found.key);
+        book(change, &is.at, is.found.key);
+    } else {
+        book(change, nullptr, is.found.key);
+    }
+    difference.older = was.found;
+    difference.newer = is.found;
+    difference.older_path = was.path;
+    result_.list.push_back(std::move(difference));
+    return {};
+}
+
+Result<> Comparison::add_one(ChangeKind kind, View& view, const Placed& placed) {
+    Difference difference;
+    Change& change = difference.change;
+    change.kind = kind;
+    change.path = placed.path;
+    change.type = placed.found.type;
+    if (S_ISDIR(change.type)) {
+        TRY(count_below(view, placed.found, change));
+    } else if (S_ISREG(change.type)) {
+        TRY_ASSIGN(change.bytes, or_if_vanished(view.size(placed.found), std::uint64_t{0}));
+    }
+    book(change, &placed.at, placed.found.key);
+    (kind == ChangeKind::kDeleted ? difference.older : difference.newer) = placed.found;
+    if (kind == ChangeKind::kDeleted) difference.older_path = placed.path;
+    result_.list.push_back(std::move(difference));
+    return {};
+}
+
+// Objects that are on the other side too (moved in or out) are not counted: they are differences of their own.
+Result<> Comparison::count_below(View& view, const Found& directory, Change& change) {
+    return view.walk(directory, [&](const Walked& walked) {
+        if (result_.names.contains(walked.at) && done_.contains(walked.found.key)) return false;
+        ++change.below;
+        if (S_ISREG(walked.found.type)) change.bytes += or_if_vanished(view.size(walked.found), std::uint64_t{0}).value_or(0);
+        return true;
+    });
+}
+
+void Comparison::book(Change& change, const NameKey* name, const ObjectKey& object) const {
+    std::set<OriginNumber> origins(change.origins.begin(), change.origins.end());
+    for (const LayerPtr& layer : between_) {
+        if (name != nullptr) {
+            if (const auto* state = layer->name(*name)) origins.insert(state->origins.begin(), state->origins.end());
+        }
+        // The times of a directory change with every name in it, whoever made that.
+        const ObjectImage* image = layer->object(object);
+        if (image != nullptr && !(name != nullptr && S_ISDIR(change.type))) origins.insert(image->origins.begin(), image->origins.end());
+    }
+    change.origins.assign(origins.begin(), origins.end());
+}
+
+}  // namespace
+
+std::vector<LayerPtr> layers_between(const View& older, const View& newer) {
+    const auto& a = older.layers();
+    const auto& b = newer.layers();
+    std::size_t shared = 0;
+    while (shared < a.size() && shared < b.size() && a[shared] == b[shared]) ++shared;
+    std::vector<LayerPtr> between(a.begin() + static_cast<std::ptrdiff_t>(shared), a.end());
+    between.insert(between.end(), b.begin() + static_cast<std::ptrdiff_t>(shared), b.end());
+    return between;
+}
+
+Result<bool> content_differs(View& older, const Found& a, View& newer, const Found& b, const std::vector<LayerPtr>& between) {
+    if (S_ISREG(a.type)) return files_differ(older, a, newer, b, between);
+    if (a.key == b.key) return false;
+    if (S_ISLNK(a.type)) {
+        TRY_ASSIGN(const std::string one, older.link_target(a));
+        TRY_ASSIGN(const std::string two, newer.link_target(b));
+        return one != two;
+    }
+    if (S_ISCHR(a.type) || S_ISBLK(a.type)) return devices_differ(older, a, newer, b);
+    return false;
+}
+
+}  // namespace unwrite::overlay

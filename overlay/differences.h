@@ -1,0 +1,48 @@
+// Differences between two views: which names stand for other objects, which objects have other attributes or content. Only what the
+// layers between the two mention is looked at, so the cost is that of what changed, whatever the tree holds.
+//
+// What is told apart, and how:
+//  * An object whose name changed is kRenamed, with `content`/`attributes` when it changed as well. What is below a renamed directory
+//    is not listed unless it changed itself.
+//  * Another object of the same type at an old name, where the old object is nowhere else, is kModified (an atomic save);
+//    when it came from another name, that name is kDeleted.
+//  * Another type at a name, and another directory at a name, are a kDeleted and a kCreated with the same path.
+//  * A created or deleted directory is one difference with what is below counted; objects that were moved in or out are not
+//    counted there but are kRenamed.
+//  * Another name of an object that keeps one (hard link) is kCreated, and kDeleted when it goes.
+//  * What ends as it began is no difference; nor is the mtime of a directory; the mtime of a file only when its content was not
+//    written.
+#pragma once
+
+#include <unordered_set>
+
+#include "overlay/operations.h"
+#include "overlay/view.h"
+
+namespace unwrite::overlay {
+
+struct Difference {
+    Change change{};
+    std::optional<Found> older{};
+    std::optional<Found> newer{};
+    std::string older_path{};   ///< of `older` in its view; empty when there is none
+};
+
+/// The names that stand for different objects in the two views.
+using ChangedNames = std::unordered_set<NameKey>;
+
+struct Differences {
+    std::vector<Difference> list{};   ///< sorted by path; kDeleted before kCreated
+    ChangedNames names{};             ///< to be left out when what is below a directory is walked
+};
+
+Result<Differences> differences_between(View& older, View& newer);
+
+/// The layers that only one of the two crosses.
+std::vector<LayerPtr> layers_between(const View& older, const View& newer);
+
+/// True when two regular files or symlinks differ in what they hold. Different objects of the same size above 64 MiB count as
+/// different without being read.
+Result<bool> content_differs(View& older, const Found& a, View& newer, const Found& b, const std::vector<LayerPtr>& between);
+
+}  // namespace unwrite::overlay

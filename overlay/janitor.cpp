@@ -1,0 +1,147 @@
+#include "overlay/janitor.h"
+
+#include <dirent.h>
+
+#include <algorithm>
+
+#include "base/crash_point.h"
+#include "base/log.h"
+
+namespace unwrite::overlay {
+
+namespace {
+
+// Objects removed under one closing of the gate: a few hundred microseconds of waiting for everyone else.
+constexpr std::size_t kBatch = 32;
+
+}  // namespace
+
+Janitor::Janitor(Objects& objects, Capture& capture, journal::Journal& journal, Gate& gate)
+    : objects_(objects), capture_(capture), journal_(journal), gate_(gate), thread_([this] { work(); }) {}
+
+Janitor::~Janitor() {
+    {
+        const std::lock_guard lock(mutex_);
+        stop_ = true;
+    }
+    wake_.notify_all();
+    thread_.join();
+}
+
+void Janitor::remove_orphan(const ObjectKey& key) {
+    {
+        const std::lock_guard lock(mutex_);
+        orphans_.push_back(key);
+    }
+    wake_.notify_one();
+}
+
+void Janitor::sweep() {
+    {
+        const std::lock_guard lock(mutex_);
+        sweep_asked_ = true;
+    }
+    wake_.notify_one();
+}
+
+void Janitor::work() {
+    std::unique_lock lock(mutex_);
+    while (!stop_) {
+        wake_.wait(lock, [this] { return stop_ || sweep_asked_ || !orphans_.empty(); });
+        if (stop_) return;
+        if (!orphans_.empty()) {
+            const ObjectKey key = orphans_.front();
+            orphans_.pop_front();
+            lock.unlock();
+            remove_one_orphan(key);
+            lock.lock();
+            continue;
+        }
+        sweep_asked_ = false;
+        lock.unlock();
+        const auto swept = sweep_now();
+        if (!swept) log::warning("sweep the attic: " + swept.error().message());
+        lock.lock();
+    }
+}
+
+// An orphan was created in the open interval, so no delta can mention it; the pass keeps the interval from ending meanwhile.
+void Janitor::remove_one_orphan(const ObjectKey& key) {
+    const auto pass = gate_.pass();
+    if (!pass || !capture_.is_created(key) || objects_.find(key)) return;
+    const auto removed = journal_.attic().remove(key);
+    if (!removed) {
+        log::warning("remove an orphan from the attic: " + removed.error().message());
+        return;
+    }
+    capture_.drop_created(key);
+}
+
+// Empties a directory of the attic. What is needed, and every directory in it, moves up into the attic: depth costs nothing.
+Result<> Janitor::empty_directory(const ObjectKey& key, const std::set<ObjectKey>& needed, std::vector<ObjectKey>& more) {
+    journal::Attic& attic = journal_.attic();
+    TRY_ASSIGN(const UniqueFd fd, sys::open_at(attic.directory(), journal::Attic::file_name(key), O_RDONLY | O_DIRECTORY));
+    TRY_ASSIGN(const auto entries, sys::read_directory(fd.get()));
+    for (const auto& entry : entries) {
+        TRY_ASSIGN(const sys::StatX x, sys::statx_at(fd.get(), entry.name));
+        const ObjectKey child = key_of(x);
+        if (S_ISDIR(x.st.st_mode) || needed.contains(child)) {
+            TRY(attic.displace(fd.get(), entry.name, child, S_ISDIR(x.st.st_mode)));
+            objects_.moved_to_attic(child);
+            if (!needed.contains(child)) more.push_back(child);
+        } else {
+            TRY(sys::unlink(fd.get(), entry.name));
+        }
+    }
+    return {};
+}
+
+Result<bool> Janitor::remove_unneeded(const ObjectKey& key, const std::set<ObjectKey>& needed, std::vector<ObjectKey>& more) {
+    if (needed.contains(key) || capture_.is_watched(key)) return false;
+    if (const ObjectPtr object = objects_.find(key)) {
+        // Somebody has it open and it has no other name: it stays until it is forgotten and swept again.
+        if (!objects_.place(*object).parent) return false;
+    }
+    journal::Attic& attic = journal_.attic();
+    if (!attic.contains(key)) return false;
+    TRY_ASSIGN(const struct stat st, sys::stat_at(attic.directory(), journal::Attic::file_name(key)));
+    if (S_ISDIR(st.st_mode)) TRY(empty_directory(key, needed, more));
+    crash_point("janitor.remove");
+    TRY(attic.remove(key));
+    return true;
+}
+
+Result<std::uint64_t> Janitor::sweep_now() {
+    const std::lock_guard sweeping(sweep_mutex_);
+    {
+        const Gate::Closed closed = gate_.close();
+        capture_.watch(true);
+    }
+    const auto result = sweep_watched();
+    capture_.watch(false);
+    return result;
+}
+
+// What is captured from here on is watched, so what no delta mentions and nobody captured since is not needed.
+Result<std::uint64_t> Janitor::sweep_watched() {
+    std::vector<ObjectKey> todo = journal_.attic().list();
+    TRY_ASSIGN(const auto needed, journal_.mentioned_by_all_deltas());
+    std::erase_if(todo, [&](const ObjectKey& key) { return needed.contains(key); });
+    std::uint64_t removed = 0;
+    while (!todo.empty()) {
+        const Gate::Closed closed = gate_.close();
+        for (std::size_t i = 0; i < kBatch && !todo.empty(); ++i) {
+            const ObjectKey key = todo.back();
+            todo.pop_back();
+            std::vector<ObjectKey> more;
+            TRY_ASSIGN(const bool gone, remove_unneeded(key, needed, more));
+            removed += gone ? 1 : 0;
+            todo.insert(todo.end(), more.begin(), more.end());
+        }
+        const std::lock_guard lock(mutex_);
+        if (stop_) break;
+    }
+    return removed;
+}
+
+}  // namespace unwrite::overlay

@@ -1,0 +1,49 @@
+// Janitor: a thread that removes, in the background, what the attic no longer needs: created objects that were unlinked while
+// open and have been forgotten, and, when asked to sweep, every object that no delta mentions. It works under a pass of the
+// gate, one object at a time, so it is never in the way of a restore. Thread-safe.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <thread>
+
+#include "overlay/capture.h"
+#include "overlay/gate.h"
+
+namespace unwrite::overlay {
+
+class Janitor {
+  public:
+    Janitor(Objects& objects, Capture& capture, journal::Journal& journal, Gate& gate);
+    Janitor(const Janitor&) = delete;
+    Janitor& operator=(const Janitor&) = delete;
+    ~Janitor();
+
+    /// `key`, created in the open interval, has no name but the attic's and nobody holds it.
+    void remove_orphan(const ObjectKey& key);
+    /// Removes in the background what no delta mentions. Many calls are one sweep.
+    void sweep();
+    /// The same now, in this thread, with the gate open; returns how many objects went.
+    Result<std::uint64_t> sweep_now();
+
+  private:
+    void work();
+    void remove_one_orphan(const ObjectKey& key);
+    Result<std::uint64_t> sweep_watched();
+    Result<bool> remove_unneeded(const ObjectKey& key, const std::set<ObjectKey>& needed, std::vector<ObjectKey>& more);
+    Result<> empty_directory(const ObjectKey& key, const std::set<ObjectKey>& needed, std::vector<ObjectKey>& more);
+
+    Objects& objects_;
+    Capture& capture_;
+    journal::Journal& journal_;
+    Gate& gate_;
+    std::mutex sweep_mutex_;         // one sweep at a time
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    std::deque<ObjectKey> orphans_;  // guarded by mutex_
+    bool sweep_asked_ = false;       // guarded by mutex_
+    bool stop_ = false;              // guarded by mutex_
+    std::thread thread_;
+};
+
+}  // namespace unwrite::overlay

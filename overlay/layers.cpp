@@ -1,0 +1,52 @@
+#include "overlay/layers.h"
+
+#include <algorithm>
+
+namespace unwrite::overlay {
+
+const journal::NameState* Layer::name(const NameKey& at) const {
+    const auto found = delta.names.find(at);
+    return found == delta.names.end() ? nullptr : &found->second;
+}
+
+const journal::ObjectImage* Layer::object(const ObjectKey& key) const {
+    const auto found = delta.objects.find(key);
+    return found == delta.objects.end() ? nullptr : &found->second;
+}
+
+void Layer::index() {
+    for (auto& [key, image] : delta.objects) {
+        std::sort(image.content.begin(), image.content.end(),
+                  [](const auto& a, const auto& b) { return a.offset < b.offset; });
+    }
+    for (const auto& [at, state] : delta.names) {
+        below[at.parent].push_back(&state);
+        if (state.image.object) placing[*state.image.object].push_back(&state);
+    }
+}
+
+Result<LayerPtr> Layers::read(journal::DeltaNumber number) {
+    if (const auto found = layers_.find(number); found != layers_.end()) return found->second;
+    const int deltas = journal_.state_dir().deltas();
+    auto layer = std::make_shared<Layer>();
+    layer->number = number;
+    TRY_ASSIGN(layer->delta, journal::read_delta(deltas, number));
+    if (!layer->delta.objects.empty()) {
+        TRY_ASSIGN(layer->data, journal::open_delta_data(deltas, number));
+    }
+    layer->index();
+    layers_.emplace(number, layer);
+    return LayerPtr(layer);
+}
+
+Result<std::vector<LayerPtr>> Layers::read(const std::vector<Crossing>& path) {
+    std::vector<LayerPtr> layers;
+    for (const Crossing& crossing : path) {
+        if (crossing.delta == 0) continue;
+        TRY_ASSIGN(LayerPtr layer, read(crossing.delta));
+        if (!layer->delta.empty()) layers.push_back(std::move(layer));
+    }
+    return layers;
+}
+
+}  // namespace unwrite::overlay

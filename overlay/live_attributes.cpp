@@ -1,0 +1,102 @@
+#include <cerrno>
+
+#include "base/crash_point.h"
+#include "overlay/live_tree.h"
+
+namespace unwrite::overlay {
+
+namespace {
+
+bool changes_times(const AttributeChange& change) {
+    return change.atime.tv_nsec != UTIME_OMIT || change.mtime.tv_nsec != UTIME_OMIT;
+}
+
+}  // namespace
+
+Result<struct stat> LiveTree::getattr(NodeId id) {
+    TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
+    return objects_.stat(object);
+}
+
+Result<> LiveTree::change_attributes(int fd, const AttributeChange& change) {
+    if (change.uid || change.gid) {
+        TRY(sys::change_owner(fd, change.uid.value_or(static_cast<uid_t>(-1)), change.gid.value_or(static_cast<gid_t>(-1))));
+    }
+    // After the owner, which clears set-id bits.
+    if (change.mode) TRY(sys::change_mode(fd, *change.mode & 07777U));
+    if (changes_times(change)) {
+        const struct timespec times[2] = {change.atime, change.mtime};
+        TRY(sys::set_times(fd, times));
+    }
+    return {};
+}
+
+Result<struct stat> LiveTree::setattr(const Caller& caller, NodeId id, const AttributeChange& change) {
+    TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
+    TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
+    const Who who = origins_.resolve(caller);
+    if (change.size) {
+        if (object->is_directory()) return Error(EISDIR);
+        if (!S_ISREG(object->type())) return Error(EINVAL);
+        TRY(capture_.cut(who, object, *change.size));
+        TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kWrite));
+        crash_point("tree.truncate.before");
+        if (change.kill_privileges) TRY(clear_privileges(who, object, handle->fd.get()));
+        TRY(sys::truncate(handle->fd.get(), *change.size));
+        crash_point("tree.truncate.after");
+    }
+    if (change.mode || change.uid || change.gid || changes_times(change)) {
+        TRY(capture_.attributes(who, object));
+        TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kPath));
+        crash_point("tree.setattr.before");
+        TRY(change_attributes(handle->fd.get(), change));
+        crash_point("tree.setattr.after");
+    }
+    TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kPath));
+    capture_.stamp(object->key(), handle->fd.get());
+    return objects_.stat(object);
+}
+
+Result<std::string> LiveTree::readlink(NodeId id) {
+    TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
+    if (!S_ISLNK(object->type())) return Error(EINVAL);
+    TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kPath));
+    return sys::read_link(handle->fd.get(), "");
+}
+
+Result<std::string> LiveTree::get_xattr(NodeId id, const std::string& name) {
+    TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
+    TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kPath));
+    return sys::get_xattr(handle->fd.get(), name);
+}
+
+Result<std::vector<std::string>> LiveTree::list_xattrs(NodeId id) {
+    TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
+    TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kPath));
+    return sys::list_xattrs(handle->fd.get());
+}
+
+Result<> LiveTree::set_xattr(const Caller& caller, NodeId id, const std::string& name, std::string_view value, int flags) {
+    TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
+    TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
+    TRY(capture_.attributes(origins_.resolve(caller), object));
+    TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kPath));
+    crash_point("tree.setxattr.before");
+    TRY(sys::set_xattr(handle->fd.get(), name, value, flags));
+    crash_point("tree.setxattr.after");
+    capture_.stamp(object->key(), handle->fd.get());
+    return {};
+}
+
+Result<> LiveTree::remove_xattr(const Caller& caller, NodeId id, const std::string& name) {
+    TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
+    TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
+    TRY(capture_.attributes(origins_.resolve(caller), object));
+    TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kPath));
+    crash_point("tree.removexattr.before");
+    TRY(sys::remove_xattr(handle->fd.get(), name));
+    capture_.stamp(object->key(), handle->fd.get());
+    return {};
+}
+
+}  // namespace unwrite::overlay

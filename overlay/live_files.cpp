@@ -1,0 +1,156 @@
+#include <dirent.h>
+#include <linux/falloc.h>
+
+#include <cerrno>
+#include <limits>
+
+#include "base/crash_point.h"
+#include "journal/state_dir.h"
+#include "overlay/live_tree.h"
+
+namespace unwrite::overlay {
+
+namespace {
+
+// Offsets handed to the kernel for "." and ".."; no filesystem uses them for a real entry.
+constexpr std::int64_t kAfterDot = std::numeric_limits<std::int64_t>::max() - 2;
+constexpr std::int64_t kAfterDotDot = std::numeric_limits<std::int64_t>::max() - 1;
+
+constexpr int kShifting = FALLOC_FL_COLLAPSE_RANGE | FALLOC_FL_INSERT_RANGE;
+constexpr int kZeroing = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_ZERO_RANGE;
+
+Result<> require_regular(const ObjectPtr& object) {
+    if (object->is_directory()) return Error(EISDIR);
+    if (!S_ISREG(object->type())) return Error(EINVAL);
+    return {};
+}
+
+}  // namespace
+
+Result<std::size_t> LiveTree::read(NodeId id, sys::Bytes out, std::uint64_t offset) {
+    TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
+    TRY(require_regular(object));
+    TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kRead));
+    return sys::read_at(handle->fd.get(), out, offset);
+}
+
+Result<> LiveTree::clear_privileges(const Who& who, const ObjectPtr& object, int fd) {
+    TRY_ASSIGN(const struct stat st, sys::stat_fd(fd));
+    mode_t mode = st.st_mode & 07777U;
+    mode &= ~static_cast<mode_t>(S_ISUID);
+    if ((mode & S_IXGRP) != 0) mode &= ~static_cast<mode_t>(S_ISGID);
+    const bool has_capability = sys::get_xattr(fd, "security.capability").ok();
+    if (mode == (st.st_mode & 07777U) && !has_capability) return {};
+    TRY(capture_.attributes(who, object));
+    if (has_capability) TRY(sys::remove_xattr(fd, "security.capability"));
+    if (mode != (st.st_mode & 07777U)) TRY(sys::change_mode(fd, mode));
+    return {};
+}
+
+Result<std::size_t> LiveTree::write(const Caller& caller, NodeId id, sys::ConstBytes data, std::uint64_t offset,
+                                    bool kill_privileges) {
+    TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
+    TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
+    TRY(require_regular(object));
+    const Who who = origins_.resolve(caller);
+    TRY(capture_.content(who, object, offset, data.size()));
+    TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kWrite));
+    const int fd = handle->fd.get();
+    if (kill_privileges) TRY(clear_privileges(who, object, fd));
+    crash_point("tree.write.before");
+    auto written = sys::write_some_at(fd, data, offset);
+    crash_point("tree.write.after");
+    capture_.stamp(object->key(), fd);
+    return written;
+}
+
+Result<> LiveTree::fsync(NodeId id, bool data_only) {
+    TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
+    TRY(require_regular(object));
+    TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kRead));
+    return data_only ? sys::sync_data(handle->fd.get()) : sys::sync(handle->fd.get());
+}
+
+Result<> LiveTree::fallocate(const Caller& caller, NodeId id, int mode, std::uint64_t offset, std::uint64_t length) {
+    TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
+    TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
+    TRY(require_regular(object));
+    if (length == 0 || offset > static_cast<std::uint64_t>(INT64_MAX) - length) return Error(EINVAL);
+    const Who who = origins_.resolve(caller);
+    // Collapse and insert move everything behind; plain allocation changes the size at most.
+    if ((mode & kShifting) != 0) {
+        TRY(capture_.cut(who, object, offset));
+    } else {
+        TRY(capture_.content(who, object, offset, (mode & kZeroing) != 0 ? length : 0));
+    }
+    TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kWrite));
+    crash_point("tree.fallocate.before");
+    const Result<> done = sys::fallocate(handle->fd.get(), mode, offset, length);
+    capture_.stamp(object->key(), handle->fd.get());
+    return done;
+}
+
+Result<std::size_t> LiveTree::copy_file_range(const Caller& caller, NodeId from, std::uint64_t from_offset, NodeId to,
+                                              std::uint64_t to_offset, std::size_t length) {
+    TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
+    TRY_ASSIGN(const ObjectPtr source, objects_.get(from));
+    TRY_ASSIGN(const ObjectPtr target, objects_.get(to));
+    TRY(require_regular(source));
+    TRY(require_regular(target));
+    TRY(capture_.content(origins_.resolve(caller), target, to_offset, length));
+    TRY_ASSIGN(const HandlePtr in, objects_.open(source, Access::kRead));
+    TRY_ASSIGN(const HandlePtr out, objects_.open(target, Access::kWrite));
+    crash_point("tree.copy.before");
+    auto copied = sys::copy_range(in->fd.get(), from_offset, out->fd.get(), to_offset, length);
+    capture_.stamp(target->key(), out->fd.get());
+    return copied;
+}
+
+Result<std::uint64_t> LiveTree::lseek(NodeId id, std::uint64_t offset, int whence) {
+    TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
+    TRY(require_regular(object));
+    TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kRead));
+    return sys::seek(handle->fd.get(), offset, whence);
+}
+
+Result<std::vector<ListedEntry>> LiveTree::read_directory(NodeId id, std::int64_t offset, std::size_t limit) {
+    TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
+    if (!object->is_directory()) return Error(ENOTDIR);
+    TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kPath));
+    std::vector<ListedEntry> entries;
+    if (offset == 0) entries.push_back({".", object->key().ino, DT_DIR, kAfterDot});
+    if (offset == 0 || offset == kAfterDot) {
+        const ObjectPtr above = objects_.place(*object).parent;
+        entries.push_back({"..", (above ? above : object)->key().ino, DT_DIR, kAfterDotDot});
+    }
+    // A fresh descriptor each time: its offset is this request's alone.
+    TRY_ASSIGN(const UniqueFd fd, sys::open_at(handle->fd.get(), ".", O_RDONLY | O_DIRECTORY));
+    const std::int64_t real = offset == kAfterDot || offset == kAfterDotDot ? 0 : offset;
+    const bool is_root = object == objects_.root();
+    TRY_ASSIGN(auto listed, sys::read_directory(fd.get(), real, limit));
+    for (auto& entry : listed) {
+        if (is_root && entry.name == journal::StateDir::kName) {
+            // Alone on a page it must not look like the end of the directory.
+            if (listed.size() == 1 && entries.empty()) return read_directory(id, entry.offset, limit);
+            continue;
+        }
+        entries.push_back({std::move(entry.name), entry.ino, entry.type, entry.offset});
+    }
+    return entries;
+}
+
+Result<> LiveTree::fsync_directory(NodeId id) {
+    TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
+    if (!object->is_directory()) return Error(ENOTDIR);
+    TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kPath));
+    TRY_ASSIGN(const UniqueFd fd, sys::open_at(handle->fd.get(), ".", O_RDONLY | O_DIRECTORY));
+    return sys::sync(fd.get());
+}
+
+Result<struct statvfs> LiveTree::statfs(NodeId id) {
+    TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
+    TRY_ASSIGN(const HandlePtr handle, objects_.open(objects_.root(), Access::kPath));
+    return sys::statvfs_fd(handle->fd.get());
+}
+
+}  // namespace unwrite::overlay

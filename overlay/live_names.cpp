@@ -1,0 +1,248 @@
+#include <sys/sysmacros.h>
+
+#include <cerrno>
+#include <functional>
+
+#include "base/crash_point.h"
+#include "journal/state_dir.h"
+#include "overlay/act_as.h"
+#include "overlay/live_tree.h"
+
+namespace unwrite::overlay {
+
+LiveTree::LiveTree(Objects& objects, Capture& capture, Origins& origins, Gate& gate, Janitor& janitor)
+    : objects_(objects), capture_(capture), origins_(origins), gate_(gate), janitor_(janitor) {}
+
+bool LiveTree::is_reserved(const ObjectPtr& parent, std::string_view name) const {
+    return parent == objects_.root() && name == journal::StateDir::kName;
+}
+
+Result<HandlePtr> LiveTree::open_parent(const ObjectPtr& parent) {
+    if (!parent->is_directory()) return Error(ENOTDIR);
+    if (objects_.attic().contains(parent->key())) return Error(ENOENT);
+    return objects_.open(parent, Access::kPath);
+}
+
+Result<std::optional<Standing>> LiveTree::standing_at(int directory, const std::string& name) const {
+    auto x = sys::statx_at(directory, name);
+    if (x) return std::optional<Standing>(Standing{key_of(*x), x->st.st_mode});
+    if (x.error().number() == ENOENT) return std::optional<Standing>();
+    return std::move(x).error();
+}
+
+Result<Entry> LiveTree::enter(const ObjectPtr& parent, const std::string& name, const sys::StatX& x) {
+    const ObjectKey key = key_of(x);
+    Entry entry;
+    entry.id = objects_.learn(key, x.st.st_mode, parent, name, 1)->id();
+    entry.st = x.st;
+    objects_.correct(entry.st, key);
+    return entry;
+}
+
+Result<Entry> LiveTree::lookup(NodeId parent, std::string_view name) {
+    TRY_ASSIGN(const ObjectPtr directory, objects_.get(parent));
+    if (is_reserved(directory, name)) return Error(ENOENT);
+    if (name == "." || name == "..") {
+        ObjectPtr target = directory;
+        if (name == "..") {
+            if (ObjectPtr above = objects_.place(*directory).parent) target = above;
+        }
+        TRY_ASSIGN(const struct stat st, objects_.stat(target));
+        const Objects::Place where = objects_.place(*target);
+        objects_.learn(target->key(), target->type(), where.parent, where.name, 1);
+        return Entry{target->id(), st};
+    }
+    const std::string bytes(name);
+    const std::shared_lock lock(objects_.stripe(directory->key()));
+    TRY_ASSIGN(const HandlePtr handle, objects_.open(directory, Access::kPath));
+    TRY_ASSIGN(const sys::StatX x, sys::statx_at(handle->fd.get(), bytes));
+    return enter(directory, bytes, x);
+}
+
+void LiveTree::forget(NodeId id, std::uint64_t lookups) {
+    const ObjectPtr gone = objects_.forget(id, lookups);
+    if (gone && objects_.attic().contains(gone->key()) && capture_.is_created(gone->key())) {
+        janitor_.remove_orphan(gone->key());
+    }
+}
+
+Result<Entry> LiveTree::make(const Caller& caller, NodeId parent, std::string_view name, mode_t mode, const Maker& maker) {
+    TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
+    TRY_ASSIGN(const ObjectPtr directory, objects_.get(parent));
+    if (is_reserved(directory, name)) return Error(EPERM);
+    const NameLock lock(objects_, {directory->key()});
+    return make_locked(caller, directory, std::string(name), mode, maker);
+}
+
+Result<Entry> LiveTree::make_locked(const Caller& caller, const ObjectPtr& parent, const std::string& name, mode_t mode,
+                                    const Maker& maker) {
+    TRY_ASSIGN(const HandlePtr handle, open_parent(parent));
+    const int directory = handle->fd.get();
+    TRY_ASSIGN(const auto standing, standing_at(directory, name));
+    if (standing) return Error(EEXIST);
+    const Who who = origins_.resolve(caller);
+    TRY(capture_.name(who, parent, name, std::nullopt, std::nullopt));
+    // A default ACL takes the place of the umask (acl(5)); the backing filesystem applies it.
+    const bool has_default_acl = sys::get_xattr(directory, "system.posix_acl_default").ok();
+    const mode_t masked = has_default_acl ? mode : mode & ~(caller.umask & 0777U);
+    crash_point("tree.make.before");
+    {
+        const ActAs act(caller);
+        TRY(maker(directory, name, masked));
+    }
+    crash_point("tree.make.after");
+    TRY_ASSIGN(const sys::StatX x, sys::statx_at(directory, name));
+    capture_.created(who, key_of(x));
+    return enter(parent, name, x);
+}
+
+Result<Entry> LiveTree::mknod(const Caller& caller, NodeId parent, std::string_view name, mode_t mode, dev_t device) {
+    return make(caller, parent, name, mode, [device](int directory, const std::string& bytes, mode_t masked) {
+        return sys::make_node(directory, bytes, masked, device);
+    });
+}
+
+Result<Entry> LiveTree::mkdir(const Caller& caller, NodeId parent, std::string_view name, mode_t mode) {
+    return make(caller, parent, name, mode, [](int directory, const std::string& bytes, mode_t masked) {
+        return sys::make_directory(directory, bytes, masked);
+    });
+}
+
+Result<Entry> LiveTree::symlink(const Caller& caller, NodeId parent, std::string_view name, std::string_view target) {
+    return make(caller, parent, name, 0777, [target](int directory, const std::string& bytes, mode_t) {
+        return sys::make_symlink(directory, bytes, std::string(target));
+    });
+}
+
+Result<Entry> LiveTree::create(const Caller& caller, NodeId parent, std::string_view name, mode_t mode, int flags) {
+    UniqueFd made;
+    const Maker maker = [&made](int directory, const std::string& bytes, mode_t masked) -> Result<> {
+        TRY_ASSIGN(made, sys::open_at(directory, bytes, O_RDWR | O_CREAT | O_EXCL, masked));
+        return {};
+    };
+    Result<Entry> entry = make(caller, parent, name, mode, maker);
+    if (entry) {
+        // Keeps the descriptor: a mode without write permission must not stop a daemon that is not root.
+        if (const auto object = objects_.get(entry->id)) {
+            objects_.keep(*object, std::make_shared<Handle>(Handle{std::move(made), Access::kWrite}));
+        }
+        return entry;
+    }
+    if (entry.error().number() != EEXIST || (flags & O_EXCL) != 0) return entry;
+    entry = lookup(parent, name);
+    if (!entry || (flags & O_TRUNC) == 0) return entry;
+    AttributeChange change;
+    change.size = 0;
+    auto changed = setattr(caller, entry->id, change);
+    if (!changed) {
+        forget(entry->id, 1);
+        return std::move(changed).error();
+    }
+    entry->st = *changed;
+    return entry;
+}
+
+Result<Entry> LiveTree::tmpfile(const Caller& caller, NodeId parent, mode_t mode) {
+    TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
+    TRY_ASSIGN(const ObjectPtr directory, objects_.get(parent));
+    TRY_ASSIGN(const HandlePtr handle, open_parent(directory));
+    UniqueFd made;
+    {
+        const bool has_default_acl = sys::get_xattr(handle->fd.get(), "system.posix_acl_default").ok();
+        const ActAs act(caller);
+        TRY_ASSIGN(made, sys::open_at(handle->fd.get(), ".", O_TMPFILE | O_RDWR,
+                                      has_default_acl ? mode : mode & ~(caller.umask & 0777U)));
+    }
+    TRY_ASSIGN(sys::StatX x, sys::statx_at(made.get(), ""));
+    const ObjectKey key = key_of(x);
+    capture_.created(origins_.resolve(caller), key);
+    // It needs a name to be found again when the descriptor is evicted; the attic's is not counted in st_nlink.
+    TRY(sys::link_fd(made.get(), objects_.attic().directory(), journal::Attic::file_name(key)));
+    objects_.attic().note_added(key);
+    capture_.note(key);
+    const ObjectPtr object = objects_.learn(key, x.st.st_mode, nullptr, {}, 1);
+    objects_.keep(object, std::make_shared<Handle>(Handle{std::move(made), Access::kWrite}));
+    x.st.st_nlink = 0;
+    return Entry{object->id(), x.st};
+}
+
+// The name goes, the object lives on in the attic: for the journal when it is older than the interval, for whoever has
+// it open otherwise.
+Result<> LiveTree::remove_name(const Caller& caller, const ObjectPtr& parent, const HandlePtr& directory,
+                               const std::string& name, const Standing& standing) {
+    const Who who = origins_.resolve(caller);
+    TRY(capture_.name(who, parent, name, standing, std::nullopt));
+    const ObjectPtr object = objects_.find(standing.key);
+    const bool created = capture_.is_created(standing.key);
+    crash_point("tree.remove.before");
+    if (created && !object && !S_ISDIR(standing.type)) {
+        TRY(sys::unlink(directory->fd.get(), name));
+        capture_.drop_created(standing.key);
+        return {};
+    }
+    TRY(objects_.attic().displace(directory->fd.get(), name, standing.key, S_ISDIR(standing.type)));
+    crash_point("tree.remove.after");
+    if (object) {
+        const Objects::Place where = objects_.place(*object);
+        if (where.parent == parent && where.name == name) objects_.set_in_attic(*object);
+    } else if (created) {
+        janitor_.remove_orphan(standing.key);
+    }
+    return {};
+}
+
+Result<> LiveTree::unlink(const Caller& caller, NodeId parent, std::string_view name) {
+    TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
+    TRY_ASSIGN(const ObjectPtr directory, objects_.get(parent));
+    if (is_reserved(directory, name)) return Error(ENOENT);
+    const std::string bytes(name);
+    const NameLock lock(objects_, {directory->key()});
+    TRY_ASSIGN(const HandlePtr handle, open_parent(directory));
+    TRY_ASSIGN(const auto standing, standing_at(handle->fd.get(), bytes));
+    if (!standing) return Error(ENOENT);
+    if (S_ISDIR(standing->type)) return Error(EISDIR);
+    return remove_name(caller, directory, handle, bytes, *standing);
+}
+
+Result<> LiveTree::rmdir(const Caller& caller, NodeId parent, std::string_view name) {
+    TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
+    TRY_ASSIGN(const ObjectPtr directory, objects_.get(parent));
+    if (is_reserved(directory, name)) return Error(ENOENT);
+    const std::string bytes(name);
+    TRY_ASSIGN(const HandlePtr handle, open_parent(directory));
+    for (;;) {
+        TRY_ASSIGN(const auto seen, standing_at(handle->fd.get(), bytes));
+        if (!seen) return Error(ENOENT);
+        if (!S_ISDIR(seen->type)) return Error(ENOTDIR);
+        // The victim's own stripe too: nothing may be made in it between the look and the removal.
+        const NameLock lock(objects_, {directory->key(), seen->key});
+        TRY_ASSIGN(const auto standing, standing_at(handle->fd.get(), bytes));
+        if (!standing || standing->key != seen->key) continue;
+        TRY_ASSIGN(const UniqueFd victim, sys::open_at(handle->fd.get(), bytes, O_RDONLY | O_DIRECTORY));
+        TRY_ASSIGN(const bool empty, sys::is_empty_directory(victim.get()));
+        if (!empty) return Error(ENOTEMPTY);
+        return remove_name(caller, directory, handle, bytes, *standing);
+    }
+}
+
+Result<Entry> LiveTree::link(const Caller& caller, NodeId id, NodeId to_parent, std::string_view to_name) {
+    TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
+    TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
+    TRY_ASSIGN(const ObjectPtr directory, objects_.get(to_parent));
+    if (object->is_directory() || is_reserved(directory, to_name)) return Error(EPERM);
+    const std::string bytes(to_name);
+    const NameLock lock(objects_, {directory->key()});
+    TRY_ASSIGN(const HandlePtr parent, open_parent(directory));
+    TRY_ASSIGN(const auto standing, standing_at(parent->fd.get(), bytes));
+    if (standing) return Error(EEXIST);
+    const Who who = origins_.resolve(caller);
+    TRY(capture_.name(who, directory, bytes, std::nullopt, object->key()));
+    TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kPath));
+    crash_point("tree.link.before");
+    TRY(sys::link_fd(handle->fd.get(), parent->fd.get(), bytes));
+    crash_point("tree.link.after");
+    TRY_ASSIGN(const sys::StatX x, sys::statx_at(parent->fd.get(), bytes));
+    return enter(directory, bytes, x);
+}
+
+}  // namespace unwrite::overlay

@@ -1,0 +1,59 @@
+// LiveNamesOf: what stands in the live tree, asked for by key, without a search of the tree for each question: by the hints of the
+// table of objects and of the journal, then by one walk for all that is still unknown. What is nowhere is remembered.
+// One per operation; not thread-safe. The live tree may change meanwhile: what vanished is just not found.
+#pragma once
+
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "overlay/layers.h"
+#include "overlay/locator.h"
+
+namespace unwrite::overlay {
+
+/// An object as it was found, and how to open it.
+struct Found {
+    ObjectKey key{};
+    std::uint32_t type = 0;         ///< S_IFMT bits
+    HandlePtr parent{};             ///< where it stands live; null: only the locator knows (an image placed it)
+    std::string name{};             ///< there
+    std::uint64_t live_size = 0;    ///< st_size when it was found live
+};
+
+class LiveNamesOf {
+  public:
+    explicit LiveNamesOf(Locator& locator) : locator_(locator) {}
+
+    Locator& locator() { return locator_; }
+    const ObjectKey& root() const { return locator_.objects().root()->key(); }
+    bool is_state_dir(const NameKey& at) const;
+
+    Result<HandlePtr> directory(const ObjectKey& key);
+    /// ENOENT, remembered, when the object is nowhere.
+    Result<HandlePtr> open(const Found& found, Access access);
+    /// What stands at a name; nothing when it is absent or its parent is nowhere.
+    Result<std::optional<Found>> at(const NameKey& name);
+
+    /// Names of the object that the hints know, verified.
+    std::vector<NameKey> hinted(const ObjectKey& key);
+    /// True when the object surely has no live name (it is in the attic and has no other link).
+    bool is_gone(const ObjectKey& key) const;
+    /// All its names, by one walk for every object that `layers` mention (and `key`).
+    const std::vector<NameKey>& searched(const ObjectKey& key, const std::vector<LayerPtr>& layers);
+
+  private:
+    void want(const std::vector<LayerPtr>& layers);
+    void walk();
+
+    Locator& locator_;
+    std::unordered_set<ObjectKey> nowhere_;
+    std::unordered_set<journal::DeltaNumber> wanted_layers_;
+    std::unordered_map<ObjectKey, std::vector<NameKey>> wanted_;
+    std::unordered_set<std::uint64_t> wanted_numbers_;
+};
+
+/// True for the errors that say "not there": what vanished while it was looked at is skipped, not reported.
+bool is_vanished(const Error& error);
+
+}  // namespace unwrite::overlay

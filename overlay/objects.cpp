@@ -1,0 +1,299 @@
+#include "overlay/objects.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace unwrite::overlay {
+
+namespace {
+
+// Ids above any inode number that a filesystem hands out; for keys whose number is taken.
+constexpr NodeId kFirstAlias = NodeId{1} << 62;
+
+std::size_t choose_handle_limit() {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 512;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);  // without it the old, smaller number serves
+    getrlimit(RLIMIT_NOFILE, &limit);
+    return std::clamp<std::size_t>(limit.rlim_cur / 2, 64, 8192);
+}
+
+int open_flags(Access access) {
+    // O_NONBLOCK: a fifo put there behind the mount must not hang the daemon.
+    if (access == Access::kPath) return O_PATH;
+    return (access == Access::kRead ? O_RDONLY : O_RDWR) | O_NONBLOCK;
+}
+
+}  // namespace
+
+Objects::Objects(UniqueFd workspace, ObjectKey root, journal::Attic& attic)
+    : attic_(attic),
+      root_(std::make_shared<Object>(kRootId, root, S_IFDIR)),
+      workspace_(std::move(workspace)),
+      next_alias_(kFirstAlias),
+      handle_limit_(choose_handle_limit()) {
+    root_->lookups_ = 1;  // never forgotten
+    shard(kRootId).objects.emplace(kRootId, root_);
+}
+
+Result<ObjectPtr> Objects::get(NodeId id) const {
+    Shard& s = shard(id);
+    const std::shared_lock lock(s.mutex);
+    const auto found = s.objects.find(id);
+    if (found == s.objects.end()) return Error(ESTALE);
+    return found->second;
+}
+
+NodeId Objects::preferred_id(const ObjectKey& key) const {
+    return key == root_->key() ? kRootId : key.ino;
+}
+
+ObjectPtr Objects::find(const ObjectKey& key) const {
+    NodeId id = preferred_id(key);
+    {
+        Shard& s = shard(id);
+        const std::shared_lock lock(s.mutex);
+        const auto found = s.objects.find(id);
+        if (found != s.objects.end() && found->second->key() == key) return found->second;
+    }
+    {
+        const std::lock_guard lock(aliases_mutex_);
+        const auto alias = aliases_.find(key);
+        if (alias == aliases_.end()) return nullptr;
+        id = alias->second;
+    }
+    auto object = get(id);
+    return object ? *object : nullptr;
+}
+
+ObjectPtr Objects::learn(const ObjectKey& key, mode_t type, const ObjectPtr& parent, std::string_view name,
+                         unsigned lookups) {
+    NodeId id = preferred_id(key);
+    ObjectPtr object;
+    for (;;) {
+        Shard& s = shard(id);
+        const std::lock_guard lock(s.mutex);
+        auto& slot = s.objects[id];
+        if (!slot) slot = std::make_shared<Object>(id, key, type & S_IFMT);
+        if (slot->key() == key) {
+            slot->lookups_ += lookups;
+            object = slot;
+            break;
+        }
+        const std::lock_guard alias_lock(aliases_mutex_);
+        const auto [alias, added] = aliases_.try_emplace(key, next_alias_);
+        if (added) ++next_alias_;
+        id = alias->second;
+    }
+    if (object != root_) set_place(*object, parent, name);
+    return object;
+}
+
+ObjectPtr Objects::forget(NodeId id, std::uint64_t lookups) {
+    if (id == kRootId) return nullptr;
+    Shard& s = shard(id);
+    const std::lock_guard lock(s.mutex);
+    const auto found = s.objects.find(id);
+    if (found == s.objects.end()) return nullptr;
+    Object& object = *found->second;
+    object.lookups_ -= std::min(object.lookups_, lookups);
+    if (object.lookups_ > 0) return nullptr;
+    ObjectPtr gone = std::move(found->second);
+    s.objects.erase(found);
+    if (id >= kFirstAlias) {
+        const std::lock_guard alias_lock(aliases_mutex_);
+        aliases_.erase(gone->key());
+    }
+    return gone;
+}
+
+Objects::Place Objects::place(const Object& object) const {
+    const std::shared_lock lock(places_);
+    return {object.parent_, object.name_};
+}
+
+void Objects::set_place(Object& object, const ObjectPtr& parent, std::string_view name) {
+    ObjectPtr old;  // destroyed after the lock: it may be the last holder of a chain of parents
+    {
+        const std::shared_lock lock(places_);
+        if (object.parent_ == parent && object.name_ == name) return;
+    }
+    const std::unique_lock lock(places_);
+    old = std::exchange(object.parent_, parent);
+    object.name_ = name;
+}
+
+void Objects::moved(const ObjectKey& key, const ObjectKey& parent, std::string_view name) {
+    const ObjectPtr object = find(key);
+    if (!object || object == root_) return;
+    set_place(*object, find(parent), name);
+}
+
+void Objects::moved_to_attic(const ObjectKey& key) {
+    const ObjectPtr object = find(key);
+    if (object && object != root_) set_in_attic(*object);
+}
+
+HandlePtr Objects::cached(Object& object, Access access) {
+    const std::lock_guard lock(handle_lock(object));
+    if (!object.handle_ || object.handle_->access < access) return nullptr;
+    object.used_.store(true, std::memory_order_relaxed);
+    return object.handle_;
+}
+
+void Objects::keep(const ObjectPtr& object, HandlePtr handle) {
+    bool is_new = false;
+    HandlePtr old;  // closed after the lock
+    {
+        const std::lock_guard lock(handle_lock(*object));
+        is_new = !object->handle_;
+        old = std::exchange(object->handle_, std::move(handle));
+        object->used_.store(true, std::memory_order_relaxed);
+    }
+    if (!is_new) return;
+    const std::lock_guard lock(ring_mutex_);
+    ring_.push_back(object);
+    if (ring_.size() > handle_limit_) evict_some();
+}
+
+// The clock algorithm (second chance; Corbato 1968). Called with ring_mutex_ held; a handle lock is taken inside it,
+// never the other way round.
+void Objects::evict_some() {
+    for (std::size_t steps = ring_.size() + 16; steps > 0 && ring_.size() > handle_limit_; --steps) {
+        std::weak_ptr<Object> front = std::move(ring_.front());
+        ring_.pop_front();
+        const ObjectPtr object = front.lock();
+        if (!object) continue;
+        if (object->used_.exchange(false)) {
+            ring_.push_back(std::move(front));
+            continue;
+        }
+        const std::lock_guard lock(handle_lock(*object));
+        object->handle_.reset();
+    }
+}
+
+Result<HandlePtr> Objects::open_root(Access access) {
+    if (access == Access::kPath) {
+        TRY_ASSIGN(UniqueFd copy, sys::duplicate(workspace_.get()));
+        return HandlePtr(std::make_shared<Handle>(Handle{std::move(copy), access}));
+    }
+    return Error(EISDIR);
+}
+
+Result<HandlePtr> Objects::open_here(const ObjectPtr& object, int directory, const std::string& name, Access access) {
+    auto fd = sys::open_at(directory, name, open_flags(access));
+    if (!fd) {
+        const int number = fd.error().number();
+        if (number == ENOENT || number == ENOTDIR || number == ELOOP) return Error(ESTALE);
+        return std::move(fd).error();
+    }
+    TRY_ASSIGN(const sys::StatX x, sys::statx_at(fd->get(), ""));
+    if (key_of(x) != object->key()) return Error(ESTALE);
+    return HandlePtr(std::make_shared<Handle>(Handle{*std::move(fd), access}));
+}
+
+// Opens what is missing of the chain of parents, from the nearest one that has a descriptor downwards: a loop, for trees
+// may be deeper than any stack.
+Result<HandlePtr> Objects::open_parent_chain(const ObjectPtr& object) {
+    struct Step {
+        ObjectPtr object;
+        std::string name;
+        bool in_attic;
+    };
+    std::vector<Step> missing;
+    HandlePtr above;
+    ObjectPtr at = object;
+    for (;;) {
+        Place where = place(*at);
+        missing.push_back({at, std::move(where.name), !where.parent});
+        if (!where.parent) break;
+        at = where.parent;
+        above = cached(*at, Access::kPath);
+        if (above) break;
+        if (at == root_) {
+            TRY_ASSIGN(above, open_root(Access::kPath));
+            keep(at, above);
+            break;
+        }
+    }
+    while (missing.size() > 1) {
+        const Step& step = missing.back();
+        const int directory = step.in_attic ? attic_.directory() : above->fd.get();
+        TRY_ASSIGN(HandlePtr next, open_here(step.object, directory,
+                                             step.in_attic ? journal::Attic::file_name(step.object->key()) : step.name,
+                                             Access::kPath));
+        keep(step.object, next);
+        above = std::move(next);
+        missing.pop_back();
+    }
+    return above;  // null: `object` itself is in the attic
+}
+
+Result<HandlePtr> Objects::open(const ObjectPtr& object, Access access) {
+    if (HandlePtr handle = cached(*object, access)) return handle;
+    if (object == root_) {
+        TRY_ASSIGN(HandlePtr handle, open_root(access));
+        keep(object, handle);
+        return handle;
+    }
+    TRY_ASSIGN(const HandlePtr parent, open_parent_chain(object));
+    const std::string name = place(*object).name;
+    Result<HandlePtr> handle = Error(ESTALE);
+    if (parent && !name.empty()) handle = open_here(object, parent->fd.get(), name, access);
+    // Displaced meanwhile, or its place changed behind the mount while the journal holds an anchor.
+    if (!handle && handle.error().number() == ESTALE && attic_.contains(object->key())) {
+        handle = open_here(object, attic_.directory(), journal::Attic::file_name(object->key()), access);
+    }
+    if (handle) keep(object, *handle);
+    return handle;
+}
+
+void Objects::correct(struct stat& st, const ObjectKey& key) const {
+    if (S_ISDIR(st.st_mode)) {
+        if (key == root_->key() && st.st_nlink > 2) --st.st_nlink;  // the state directory
+        if (attic_.contains(key)) st.st_nlink = 0;                  // removed, still held open
+    } else if (attic_.contains(key) && st.st_nlink > 0) {
+        --st.st_nlink;
+    }
+}
+
+Result<struct stat> Objects::stat(const ObjectPtr& object) {
+    struct stat st = {};
+    if (const HandlePtr handle = cached(*object, Access::kPath)) {
+        TRY_ASSIGN(st, sys::stat_fd(handle->fd.get()));
+    } else {
+        Result<HandlePtr> parent = open_parent_chain(object);
+        if (!parent) return std::move(parent).error();
+        const std::string name = place(*object).name;
+        bool found = false;
+        if (*parent && !name.empty()) {
+            const auto x = sys::statx_at((*parent)->fd.get(), name);
+            found = x && key_of(*x) == object->key();
+            if (found) st = x->st;
+        }
+        if (!found) {
+            TRY_ASSIGN(const HandlePtr own, open(object, Access::kPath));
+            TRY_ASSIGN(st, sys::stat_fd(own->fd.get()));
+        }
+    }
+    correct(st, object->key());
+    return st;
+}
+
+NameLock::NameLock(Objects& objects, std::initializer_list<ObjectKey> directories) {
+    for (const ObjectKey& key : directories) held_[count_++] = &objects.stripe(key);
+    const auto end = held_.begin() + static_cast<std::ptrdiff_t>(count_);
+    std::sort(held_.begin(), end);
+    count_ = static_cast<std::size_t>(std::unique(held_.begin(), end) - held_.begin());
+    for (std::size_t i = 0; i < count_; ++i) held_[i]->lock();
+}
+
+NameLock::~NameLock() {
+    while (count_ > 0) held_[--count_]->unlock();
+}
+
+}  // namespace unwrite::overlay

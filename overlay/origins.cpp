@@ -1,0 +1,188 @@
+#include "overlay/origins.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/log.h"
+
+namespace unwrite::overlay {
+
+namespace {
+
+constexpr auto kCacheTime = std::chrono::seconds(1);
+constexpr int kMaxAncestors = 1000;  // a loop in a racing /proc must end
+
+struct ProcessFacts {
+    std::int64_t parent = 0;
+    std::string start;  // clock ticks since boot: tells a reused pid from the first
+};
+
+// Fields 4 and 22 of /proc/<pid>/stat; the command in parentheses may hold anything, so count from its end.
+std::optional<ProcessFacts> facts_of(std::int64_t pid) {
+    auto text = sys::read_file_at(AT_FDCWD, "/proc/" + std::to_string(pid) + "/stat");
+    if (!text) return std::nullopt;
+    const std::size_t end = text->rfind(')');
+    if (end == std::string::npos) return std::nullopt;
+    ProcessFacts facts;
+    std::size_t at = end + 1;
+    for (int field = 3; field <= 22; ++field) {
+        at = text->find_first_not_of(' ', at);
+        if (at == std::string::npos) return std::nullopt;
+        const std::size_t stop = std::min(text->find(' ', at), text->size());
+        if (field == 4) std::from_chars(text->data() + at, text->data() + stop, facts.parent);
+        if (field == 22) facts.start = text->substr(at, stop - at);
+        at = stop;
+    }
+    return facts;
+}
+
+std::int64_t now_ns() {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Origins>> Origins::open(journal::Journal& journal) {
+    std::unique_ptr<Origins> origins(new Origins(journal));
+    const std::lock_guard store(journal.store_mutex());
+    TRY_ASSIGN(const auto rows, journal.store().origins());
+    const std::lock_guard lock(origins->mutex_);
+    for (const auto& row : rows) {
+        origins->origins_.emplace(row.number, row);
+        origins->number_of(row.session);
+    }
+    return origins;
+}
+
+SessionNumber Origins::number_of(const std::string& session) {
+    const auto found = std::find(sessions_.begin(), sessions_.end(), session);
+    if (found != sessions_.end()) return static_cast<SessionNumber>(found - sessions_.begin());
+    sessions_.push_back(session);
+    return static_cast<SessionNumber>(sessions_.size() - 1);
+}
+
+Who Origins::resolve(const Caller& caller) {
+    if (caller.pid <= 0) return {};
+    Shard& shard = shards_[static_cast<std::size_t>(caller.pid) % kShards];
+    const auto now = std::chrono::steady_clock::now();
+    {
+        const std::lock_guard lock(shard.mutex);
+        const auto found = shard.cache.find(caller.pid);
+        if (found != shard.cache.end() && now < found->second.until) return found->second.who;
+    }
+    const Who who = make(caller);
+    const std::lock_guard lock(shard.mutex);
+    if (shard.cache.size() > 4096) shard.cache.clear();
+    shard.cache[caller.pid] = {who, now + kCacheTime};
+    return who;
+}
+
+const Origins::Run* Origins::run_of(std::int64_t pid) const {
+    if (runs_.empty()) return nullptr;
+    for (int i = 0; i < kMaxAncestors && pid > 1; ++i) {
+        const auto run = std::find_if(runs_.rbegin(), runs_.rend(), [pid](const Run& r) { return r.pid == pid; });
+        if (run != runs_.rend()) return &*run;
+        const auto facts = facts_of(pid);
+        if (!facts) return nullptr;
+        pid = facts->parent;
+    }
+    return nullptr;
+}
+
+Who Origins::make(const Caller& caller) {
+    journal::Origin row;
+    row.uid = caller.uid;
+    row.pid = caller.pid;
+    row.session = kUserName;
+    row.time_ns = now_ns();
+    const auto facts = facts_of(caller.pid);
+    if (auto exe = sys::read_link(AT_FDCWD, "/proc/" + std::to_string(caller.pid) + "/exe")) row.executable = *exe;
+    std::string identity;
+    Who who;
+    {
+        const std::lock_guard lock(mutex_);
+        if (const Run* run = run_of(caller.pid)) {
+            row.session = run->session;
+            row.step = run->step;
+            row.agent = true;
+        }
+        who.session = number_of(row.session);
+        identity = std::to_string(row.pid) + '/' + (facts ? facts->start : "") + '/' + row.executable + '/' + row.session;
+        if (const auto found = known_.find(identity); found != known_.end()) {
+            who.origin = found->second;
+            return who;
+        }
+    }
+    {
+        const std::lock_guard store(journal_.store_mutex());
+        auto number = journal_.store().add_origin(row);
+        if (!number) {
+            // Knowing who is worth less than letting the change through with its before-image.
+            log::warning("remember an origin: " + number.error().message());
+            return who;
+        }
+        who.origin = row.number = *number;
+    }
+    const std::lock_guard lock(mutex_);
+    known_.emplace(identity, row.number);
+    origins_.emplace(row.number, row);
+    return who;
+}
+
+void Origins::begin_run(std::int64_t pid, const std::string& session, journal::NodeNumber step) {
+    {
+        const std::lock_guard lock(mutex_);
+        runs_.push_back({pid, session, step});
+        number_of(session);
+    }
+    for (Shard& shard : shards_) {
+        const std::lock_guard lock(shard.mutex);
+        shard.cache.clear();
+    }
+}
+
+void Origins::end_run(journal::NodeNumber step) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(runs_, [step](const Run& run) { return run.step == step; });
+}
+
+bool Origins::is_agent(std::int64_t pid) const {
+    const std::lock_guard lock(mutex_);
+    return run_of(pid) != nullptr;
+}
+
+SessionNumber Origins::session_of(journal::OriginNumber origin) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = origins_.find(origin);
+    if (found == origins_.end()) return kUserSession;
+    const auto session = std::find(sessions_.begin(), sessions_.end(), found->second.session);
+    return static_cast<SessionNumber>(session - sessions_.begin());
+}
+
+std::set<journal::OriginNumber> Origins::of_session(const std::string& name) const {
+    const std::lock_guard lock(mutex_);
+    std::set<journal::OriginNumber> numbers;
+    for (const auto& [number, origin] : origins_) {
+        if (origin.session == name) numbers.insert(number);
+    }
+    return numbers;
+}
+
+std::set<journal::OriginNumber> Origins::of_run(journal::NodeNumber step) const {
+    const std::lock_guard lock(mutex_);
+    std::set<journal::OriginNumber> numbers;
+    for (const auto& [number, origin] : origins_) {
+        if (origin.step == step && step != 0) numbers.insert(number);
+    }
+    return numbers;
+}
+
+std::vector<journal::Origin> Origins::all() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<journal::Origin> rows;
+    for (const auto& [number, origin] : origins_) rows.push_back(origin);
+    std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.number < b.number; });
+    return rows;
+}
+
+}  // namespace unwrite::overlay

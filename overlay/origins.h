@@ -1,0 +1,74 @@
+// Origins: who changes something. Every process that changes the workspace gets one row in the store (pid, executable, user,
+// session); processes that descend from a registered run belong to that run's session, all others to "user".
+// The answer for a process is cached for a second, so the hot path pays a look-up. Thread-safe.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <mutex>
+#include <set>
+#include <unordered_map>
+
+#include "journal/journal.h"
+#include "overlay/tree.h"
+
+namespace unwrite::overlay {
+
+using SessionNumber = std::uint32_t;
+inline constexpr SessionNumber kUserSession = 0;
+
+struct Who {
+    journal::OriginNumber origin = 0;
+    SessionNumber session = kUserSession;
+};
+
+class Origins {
+  public:
+    static constexpr const char* kUserName = "user";
+    /// Reads the origins that are there.
+    static Result<std::unique_ptr<Origins>> open(journal::Journal& journal);
+
+    Who resolve(const Caller& caller);
+    /// `pid` and its descendants belong to `session` until end_run.
+    void begin_run(std::int64_t pid, const std::string& session, journal::NodeNumber step);
+    void end_run(journal::NodeNumber step);
+    /// True when the process is, or descends from, a registered run.
+    bool is_agent(std::int64_t pid) const;
+
+    SessionNumber session_of(journal::OriginNumber origin) const;
+    /// The origins of a session, by its name, or by the run's node number; empty when there is none.
+    std::set<journal::OriginNumber> of_session(const std::string& name) const;
+    std::set<journal::OriginNumber> of_run(journal::NodeNumber step) const;
+    std::vector<journal::Origin> all() const;
+
+  private:
+    struct Run {
+        std::int64_t pid;
+        std::string session;
+        journal::NodeNumber step;
+    };
+    struct Cached {
+        Who who;
+        std::chrono::steady_clock::time_point until;
+    };
+    struct Shard {
+        std::mutex mutex;
+        std::unordered_map<pid_t, Cached> cache;
+    };
+    static constexpr std::size_t kShards = 16;
+
+    explicit Origins(journal::Journal& journal) : journal_(journal) {}
+    Who make(const Caller& caller);
+    const Run* run_of(std::int64_t pid) const;  // mutex_ held
+    SessionNumber number_of(const std::string& session);  // mutex_ held
+
+    journal::Journal& journal_;
+    std::array<Shard, kShards> shards_;
+    mutable std::mutex mutex_;
+    std::vector<Run> runs_;                                               // guarded by mutex_
+    std::vector<std::string> sessions_{kUserName};                        // guarded by mutex_
+    std::unordered_map<journal::OriginNumber, journal::Origin> origins_;  // guarded by mutex_
+    std::unordered_map<std::string, journal::OriginNumber> known_;        // "pid/start/exe/session"; guarded by mutex_
+};
+
+}  // namespace unwrite::overlay

@@ -1,0 +1,244 @@
+#include "overlay/restorer.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+
+#include "base/crash_point.h"
+#include "overlay/lend_access.h"
+
+namespace unwrite::overlay {
+
+using journal::ContentImage;
+using journal::Delta;
+using journal::DeltaWriter;
+using journal::NameImage;
+using journal::ObjectImage;
+
+namespace {
+
+// Watchers are told of at most so many changes; beyond that they will have to look anyway.
+constexpr std::size_t kMaxAnnounced = 2000;
+
+Error parent_missing(const NameImage& image, const Error& why) {
+    return why.with_context("find the directory of " + image.at.name);
+}
+
+}  // namespace
+
+// ---- the way back -------------------------------------------------------------------------------------------------------
+
+Result<> Restorer::invert_name(const journal::NameState& state, DeltaWriter& into) {
+    const NameImage& image = state.image;
+    auto standing = locator_.standing(image.at);
+    if (!standing) return parent_missing(image, standing.error());
+    // What is to be put there must be findable before anything is moved.
+    const bool stays = *standing && image.object && (*standing)->key == *image.object;
+    if (image.object && !stays) {
+        auto found = S_ISDIR(image.type) ? locator_.directory(*image.object) : locator_.object(*image.object, Access::kPath);
+        if (!found) return std::move(found).error();
+    }
+    NameImage now{image.at, std::nullopt, 0};
+    if (*standing) {
+        now.object = (*standing)->key;
+        now.type = (*standing)->type & S_IFMT;
+    }
+    journal::OriginNumber first = 0;
+    if (!state.origins.empty()) first = *state.origins.begin();
+    TRY(into.name(now, first));
+    for (const auto origin : state.origins) {
+        if (origin != first) TRY(into.touch_name(image.at, origin));
+    }
+    return {};
+}
+
+Result<> Restorer::invert_object(const ObjectKey& key, const ObjectImage& image, DeltaWriter& into) {
+    const journal::OriginNumber first = image.origins.empty() ? 0 : *image.origins.begin();
+    if (image.attributes || image.size) {
+        TRY_ASSIGN(const HandlePtr handle, locator_.object(key, image.size ? Access::kRead : Access::kPath));
+        const int fd = handle->fd.get();
+        TRY_ASSIGN(const journal::Attributes attributes, read_attributes(fd));
+        TRY(into.attributes(key, attributes, first));
+        if (image.size) {
+            TRY_ASSIGN(const struct stat st, sys::stat_fd(fd));
+            const auto size = static_cast<std::uint64_t>(st.st_size);
+            TRY(into.size(key, size, first));
+            for (const ContentImage& range : image.content) {
+                if (range.offset >= size) continue;
+                TRY(into.content(key, fd, range.offset, std::min(range.length, size - range.offset)));
+            }
+            // What lies beyond the old end is cut off by the restore.
+            if (size > *image.size) TRY(into.content(key, fd, *image.size, size - *image.size));
+        }
+    }
+    for (const auto origin : image.origins) {
+        if (origin != first || (!image.attributes && !image.size)) TRY(into.touch_object(key, origin));
+    }
+    return {};
+}
+
+Result<> Restorer::invert(const Delta& delta, DeltaWriter& into) {
+    for (const auto& [key, state] : delta.names) {
+        TRY(invert_name(state, into));
+        crash_point("restore.invert.name");
+    }
+    for (const auto& [key, image] : delta.objects) {
+        TRY(invert_object(key, image, into));
+        crash_point("restore.invert.object");
+    }
+    return {};
+}
+
+// ---- names --------------------------------------------------------------------------------------------------------------
+
+void Restorer::changed_name(const NameKey& name, bool existed, bool exists, std::uint32_t type) {
+    restored_.names = true;
+    if (changed_name_keys_.size() >= kMaxAnnounced) return;
+    changed_name_keys_.push_back(name);
+    Restored::NameChange change;
+    if (const ObjectPtr parent = locator_.objects().find(name.parent)) change.parent = parent->id();
+    change.name = name.name;
+    change.existed = existed;
+    change.exists = exists;
+    change.directory = S_ISDIR(type);
+    restored_.changed_names.push_back(std::move(change));
+}
+
+void Restorer::changed_object(const ObjectKey& key) {
+    if (const ObjectPtr object = locator_.objects().find(key)) restored_.objects.push_back(object->id());
+    if (changed_objects_.size() < kMaxAnnounced) changed_objects_.push_back(key);
+}
+
+Result<> Restorer::empty_name(const NameImage& image) {
+    auto standing = locator_.standing(image.at);
+    if (!standing) return parent_missing(image, standing.error());
+    if (!*standing || (image.object && (*standing)->key == *image.object)) return {};
+    const Standing& there = **standing;
+    TRY_ASSIGN(const HandlePtr parent, locator_.directory(image.at.parent));
+    Objects& objects = locator_.objects();
+    const NameLock lock(objects, {image.at.parent});
+    crash_point("restore.empty.before");
+    TRY(lend_directory(parent->fd.get(), [&] {
+        return objects.attic().displace(parent->fd.get(), image.at.name, there.key, S_ISDIR(there.type));
+    }));
+    crash_point("restore.empty.after");
+    objects.moved_to_attic(there.key);
+    changed_name(image.at, true, image.object.has_value(), there.type);
+    return {};
+}
+
+Result<> Restorer::put_directory(const NameImage& image, int parent) {
+    const ObjectKey& key = *image.object;
+    journal::Attic& attic = locator_.objects().attic();
+    if (attic.contains(key)) return lend_directory(parent, [&] { return attic.move_out(key, parent, image.at.name); });
+    // Not displaced by a row of this delta: it moved with a created directory, or behind the mount.
+    TRY_ASSIGN(const HandlePtr handle, locator_.directory(key));
+    const auto from = locator_.live_name(key);
+    std::optional<NameKey> hint = from;
+    if (!hint) {
+        if (const auto place = locator_.journal().places().find(key)) hint = place->newest;
+    }
+    if (!hint) return Error(ErrorKind::kCorrupt, ENOENT, "move the directory " + image.at.name + ": its name is not known");
+    TRY_ASSIGN(const HandlePtr from_parent, locator_.directory(hint->parent));
+    return lend_directory(from_parent->fd.get(), [&] {
+        return lend_directory(parent, [&] {
+            return sys::rename(from_parent->fd.get(), hint->name, parent, image.at.name, RENAME_NOREPLACE);
+        });
+    });
+}
+
+Result<> Restorer::put_file(const NameImage& image, int parent) {
+    const ObjectKey& key = *image.object;
+    journal::Attic& attic = locator_.objects().attic();
+    if (attic.contains(key)) {
+        return lend_directory(parent, [&]() -> Result<> {
+            auto linked = attic.link_out(key, parent, image.at.name);
+            if (linked) return linked;
+            const int number = linked.error().number();
+            if (number != EPERM && number != EMLINK && number != EACCES) return linked;
+            return attic.move_out(key, parent, image.at.name);
+        });
+    }
+    TRY_ASSIGN(const HandlePtr handle, locator_.object(key, Access::kPath));
+    return lend_directory(parent, [&] { return sys::link_fd(handle->fd.get(), parent, image.at.name); });
+}
+
+Result<> Restorer::fill_name(const NameImage& image) {
+    if (!image.object) return {};
+    auto standing = locator_.standing(image.at);
+    if (!standing) return parent_missing(image, standing.error());
+    if (*standing) return {};  // it stands there: empty_name left nothing else
+    TRY_ASSIGN(const HandlePtr parent, locator_.directory(image.at.parent));
+    Objects& objects = locator_.objects();
+    const NameLock lock(objects, {image.at.parent});
+    crash_point("restore.fill.before");
+    TRY(S_ISDIR(image.type) ? put_directory(image, parent->fd.get()) : put_file(image, parent->fd.get()));
+    crash_point("restore.fill.after");
+    objects.moved(*image.object, image.at.parent, image.at.name);
+    TRY(locator_.journal().places().set(*image.object, image.at));
+    changed_name(image.at, false, true, image.type);
+    return {};
+}
+
+// ---- aspects ------------------------------------------------------------------------------------------------------------
+
+Result<> Restorer::apply_content(const ObjectKey& key, const ObjectImage& image, const DataOf& data) {
+    if (!image.size) return {};
+    TRY_ASSIGN(const HandlePtr handle, locator_.object(key, Access::kWrite));
+    const int fd = handle->fd.get();
+    TRY_ASSIGN(const struct stat st, sys::stat_fd(fd));
+    if (static_cast<std::uint64_t>(st.st_size) != *image.size) TRY(sys::truncate(fd, *image.size));
+    crash_point("restore.content.truncated");
+    for (std::size_t i = 0; i < image.content.size(); ++i) {
+        const ContentImage& range = image.content[i];
+        if (range.offset >= *image.size) continue;
+        const std::uint64_t length = std::min(range.length, *image.size - range.offset);
+        if (range.position == ContentImage::kHole) {
+            TRY(sys::write_zeros(fd, range.offset, length));
+        } else {
+            TRY_ASSIGN(const int source, data(key, i));
+            TRY(sys::copy_bytes(source, range.position, fd, range.offset, length));
+        }
+        crash_point("restore.content.range");
+    }
+    changed_object(key);
+    return {};
+}
+
+Result<> Restorer::apply_attributes(const ObjectKey& key, const journal::Attributes& wanted) {
+    TRY_ASSIGN(const HandlePtr handle, locator_.object(key, Access::kPath));
+    crash_point("restore.attributes.before");
+    TRY(write_attributes(handle->fd.get(), wanted, !settings_.mtime_now));
+    changed_object(key);
+    return {};
+}
+
+Result<> Restorer::apply(const Delta& delta, const DataOf& data) {
+    for (const auto& [key, state] : delta.names) TRY(empty_name(state.image));
+    for (const auto& [key, state] : delta.names) TRY(fill_name(state.image));
+    for (const auto& [key, image] : delta.objects) TRY(apply_content(key, image, data));
+    for (const bool directories : {false, true}) {
+        for (const auto& [key, image] : delta.objects) {
+            if (!image.attributes || S_ISDIR(image.attributes->mode) != directories) continue;
+            TRY(apply_attributes(key, *image.attributes));
+        }
+    }
+    return {};
+}
+
+Restored Restorer::take_restored() {
+    for (std::size_t i = 0; i < changed_name_keys_.size(); ++i) {
+        auto& change = restored_.changed_names[i];
+        if (auto path = locator_.live_path(changed_name_keys_[i].parent)) change.parent_path = *std::move(path);
+    }
+    for (const ObjectKey& key : changed_objects_) {
+        if (auto path = locator_.live_path(key)) restored_.changed_paths.push_back(*std::move(path));
+    }
+    changed_name_keys_.clear();
+    changed_objects_.clear();
+    return std::exchange(restored_, {});
+}
+
+}  // namespace unwrite::overlay

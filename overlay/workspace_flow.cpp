@@ -1,0 +1,205 @@
+#include <chrono>
+
+#include "base/crash_point.h"
+#include "base/log.h"
+#include "overlay/closing.h"
+#include "overlay/workspace.h"
+
+namespace unwrite::overlay {
+
+using journal::Delta;
+using journal::DeltaNumber;
+using journal::DeltaWriter;
+using journal::Pending;
+using journal::Store;
+
+namespace {
+
+std::int64_t now_ns() {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+Result<Store::Changed> Workspace::store(const Store::Change& change) {
+    const std::lock_guard lock(journal_->store_mutex());
+    TRY_ASSIGN(const Store::Changed changed, journal_->store().apply(change));
+    TRY_ASSIGN(head_, journal_->store().head());
+    return changed;
+}
+
+Result<History> Workspace::history() {
+    const std::lock_guard lock(journal_->store_mutex());
+    return History::read(journal_->store());
+}
+
+Result<NodeNumber> Workspace::seal(NodeKind kind, const std::string& name, const std::string& text, OriginNumber origin) {
+    if (options_.durable) TRY(capture_.sync());
+    Node node;
+    node.parent = head_.current;
+    node.kind = kind;
+    node.name = name;
+    node.text = text;
+    node.time_ns = now_ns();
+    node.origin = origin;
+    node.delta = head_.open_delta;
+    Store::Change change;
+    change.add_nodes.push_back(std::move(node));
+    change.head = head_;
+    if (!capture_.interval_is_empty()) change.head->redo_tip = 0;
+    change.take_delta_number = true;
+    change.current_is_added_node = true;
+    change.open_delta_is_new = true;
+    crash_point("seal.before");
+    TRY_ASSIGN(const Store::Changed changed, store(change));
+    crash_point("seal.after");
+    capture_.begin_interval(changed.delta);
+    return changed.nodes.front();
+}
+
+Result<> Workspace::set_pending(const std::optional<Pending>& pending) {
+    Store::Change change;
+    change.pending = pending;
+    TRY(store(change));
+    return {};
+}
+
+Result<> Workspace::apply_delta(const Delta& delta, DeltaNumber number) {
+    TRY_ASSIGN(const UniqueFd data, journal::open_delta_data(journal_->state_dir().deltas(), number));
+    const int fd = data.get();
+    capture_.forget_stamps(delta);
+    return restorer_.apply(delta, [fd](const ObjectKey&, std::size_t) -> Result<int> { return fd; });
+}
+
+// The far side is reached: the edge has the inverse now, and the head stands there.
+Result<> Workspace::arrive(const Crossing& crossing, const Node& node, DeltaNumber inverse, NodeNumber target) {
+    Store::Change change;
+    change.update_nodes.push_back(node);
+    change.update_nodes.back().delta = inverse;
+    change.update_nodes.back().down = crossing.up;
+    change.head = head_;
+    change.head->current = crossing.reached;
+    change.pending = std::optional<Pending>(Pending{Pending::Verb::kRestore, target, 0, 0, false});
+    crash_point("cross.arrive.before");
+    TRY(store(change));
+    crash_point("cross.arrive.after");
+    return {};
+}
+
+// An edge could not be crossed (no room, say): the live state goes back to where the crossing began, with the inverse.
+Result<> Workspace::turn_back(const Error& why, const Delta& inverse, const Pending& pending) {
+    const Result<> back = apply_delta(inverse, pending.inverse);
+    if (!back) {
+        gate_.set_wounded(true);
+        return Error(ErrorKind::kRecovery, why.number(), why.message() + "; going back failed too: " + back.error().message(),
+                     "run `unwrite recover`");
+    }
+    TRY(set_pending(std::nullopt));
+    TRY(journal::remove_delta(journal_->state_dir().deltas(), pending.inverse));
+    return why;
+}
+
+Result<> Workspace::cross(const Crossing& crossing, const Node& node, NodeNumber target) {
+    const int deltas = journal_->state_dir().deltas();
+    TRY_ASSIGN(const Delta delta, journal::read_delta(deltas, crossing.delta));
+    if (delta.empty()) return arrive(crossing, node, crossing.delta, target);
+    Store::Change number;
+    number.take_delta_number = true;
+    TRY_ASSIGN(const Store::Changed taken, store(number));
+    Pending pending{Pending::Verb::kRestore, target, crossing.edge, taken.delta, false};
+    TRY(set_pending(pending));
+    {
+        DeltaWriter writer(deltas, taken.delta);
+        Result<> inverted = restorer_.invert(delta, writer);
+        if (inverted && options_.durable) inverted = writer.sync();
+        if (!inverted) {
+            TRY(set_pending(std::nullopt));
+            TRY(journal::remove_delta(deltas, taken.delta));
+            return inverted;
+        }
+    }
+    pending.applying = true;
+    crash_point("cross.apply.before");
+    TRY(set_pending(pending));
+    const Result<> applied = apply_delta(delta, crossing.delta);
+    if (!applied) {
+        TRY_ASSIGN(const Delta inverse, journal::read_delta(deltas, taken.delta));
+        return turn_back(applied.error(), inverse, pending);
+    }
+    if (options_.durable) TRY(sys::sync_filesystem(deltas));
+    TRY(arrive(crossing, node, taken.delta, target));
+    return journal::remove_delta(deltas, crossing.delta);
+}
+
+Result<> Workspace::cross_all(NodeNumber target) {
+    TRY_ASSIGN(const History history, this->history());
+    TRY_ASSIGN(auto path, history.path_to(target));
+    path.erase(path.begin());  // the open interval is empty: it was sealed
+    for (const Crossing& crossing : path) TRY(cross(crossing, history.nodes.at(crossing.edge), target));
+    return {};
+}
+
+// The open interval must be empty. Several edges are one move: when one of them cannot be crossed, those before it are crossed back.
+Result<> Workspace::go_to(NodeNumber target) {
+    const NodeNumber start = head_.current;
+    TRY(set_pending(Pending{Pending::Verb::kRestore, target, 0, 0, false}));
+    const Result<> moved = cross_all(target);
+    if (!moved && !gate_.wounded() && head_.current != start) {
+        const Result<> back = cross_all(start);
+        if (!back) log::error("go back after a failed restore: " + back.error().message());
+    }
+    if (gate_.wounded()) return moved;
+    TRY(set_pending(std::nullopt));
+    return moved;
+}
+
+// ---- recovery -----------------------------------------------------------------------------------------------------------
+
+Result<> Workspace::finish_pending(const Pending& pending) {
+    const int deltas = journal_->state_dir().deltas();
+    if (pending.edge != 0 && !pending.applying) TRY(journal::remove_delta(deltas, pending.inverse));
+    if (pending.edge != 0 && pending.applying) {
+        TRY_ASSIGN(const History history, this->history());
+        const auto found = history.nodes.find(pending.edge);
+        if (found == history.nodes.end()) {
+            return Error(ErrorKind::kCorrupt, EIO, "finish a restore: node n" + std::to_string(pending.edge) + " is missing",
+                         "run `unwrite check`");
+        }
+        const Node& node = found->second;
+        Crossing crossing{node.number, node.delta, !node.down, node.down ? node.number : node.parent};
+        TRY_ASSIGN(const Delta delta, journal::read_delta(deltas, node.delta));
+        TRY(apply_delta(delta, node.delta));
+        TRY(arrive(crossing, node, pending.inverse, pending.target));
+        TRY(journal::remove_delta(deltas, crossing.delta));
+    }
+    if (!capture_.interval_is_empty()) TRY(seal(NodeKind::kUndo, "", "interrupted", 0));
+    return go_to(pending.target);
+}
+
+Result<> Workspace::recover_closed() {
+    std::optional<Pending> pending;
+    {
+        const std::lock_guard lock(journal_->store_mutex());
+        TRY_ASSIGN(head_, journal_->store().head());
+        TRY_ASSIGN(pending, journal_->store().pending());
+    }
+    if (!pending) {
+        gate_.set_wounded(false);
+        return {};
+    }
+    gate_.set_wounded(false);
+    const Result<> finished = finish_pending(*pending);
+    if (!finished) {
+        gate_.set_wounded(true);
+        return finished;
+    }
+    found_.finished_restore = true;
+    return {};
+}
+
+Result<> Workspace::recover() {
+    Closing closing(operation_mutex_, gate_, tree_, restorer_);
+    return recover_closed();
+}
+
+}  // namespace unwrite::overlay

@@ -1,0 +1,203 @@
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <chrono>
+
+#include "base/crash_point.h"
+#include "overlay/closing.h"
+#include "overlay/workspace.h"
+
+namespace unwrite::overlay {
+
+namespace {
+
+constexpr std::size_t kMaxName = 255;
+
+/// A name that cannot be mistaken for something else on a command line.
+Result<> check_name(const std::string& name) {
+    const bool looks_like_number = name.size() > 1 && name[0] == 'n' && std::all_of(name.begin() + 1, name.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+    const bool all_digits = !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+    const bool bad_byte = std::any_of(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+    if (name.size() <= kMaxName && !looks_like_number && !all_digits && !bad_byte && name != "root" && !name.starts_with('-') &&
+        name.find("..") == std::string::npos) {
+        return {};
+    }
+    return Error(ErrorKind::kUsage, EINVAL, "checkpoint " + name + ": not a usable name",
+                 "choose one that is no number, no node (n7), not 'root', without '..', control characters or a leading '-'");
+}
+
+}  // namespace
+
+Result<Node> Workspace::checkpoint(const Asker& asker, NodeKind kind, const std::string& name, const std::string& text) {
+    TRY(check_name(name));
+    const OriginNumber origin = origin_of(asker);
+    Closing closing(operation_mutex_, gate_, tree_, restorer_);
+    if (gate_.wounded()) return Error(ErrorKind::kRecovery, EROFS, "checkpoint: an earlier restore was interrupted", "run `unwrite recover`");
+    TRY_ASSIGN(const NodeNumber number, seal(kind, name, text, origin));
+    const std::lock_guard lock(journal_->store_mutex());
+    TRY_ASSIGN(const auto node, journal_->store().node(number));
+    return *node;
+}
+
+Result<Node> Workspace::begin_run(const Asker& asker, const std::string& text) {
+    TRY_ASSIGN(Node node, checkpoint(asker, NodeKind::kRun, "", text));
+    const std::string session = asker.session.empty() ? "run-" + std::to_string(node.number) : asker.session;
+    origins_->begin_run(asker.pid, session, node.number);
+    node.tags["session"] = session;
+    Closing closing(operation_mutex_, gate_, tree_, restorer_);
+    journal::Store::Change change;
+    change.update_nodes.push_back(node);
+    TRY(store(change));
+    return node;
+}
+
+Result<> Workspace::end_run(NodeNumber run) {
+    origins_->end_run(run);
+    return {};
+}
+
+// One transaction makes `node` the only one there is; what only the others needed is removed afterwards, in the background.
+Result<> Workspace::drop_all_but(NodeNumber node) {
+    TRY_ASSIGN(const History history, this->history());
+    journal::Store::Change change;
+    for (const auto& [number, row] : history.nodes) {
+        if (number != node) change.remove_nodes.push_back(number);
+    }
+    change.update_nodes.push_back(history.nodes.at(node));
+    Node& root = change.update_nodes.back();
+    root.parent = 0;
+    root.delta = 0;
+    root.down = false;
+    root.kind = NodeKind::kRoot;
+    change.head = head_;
+    change.head->root = node;
+    change.head->current = node;
+    change.head->redo_tip = 0;
+    crash_point("drop.before");
+    TRY(store(change));
+    crash_point("drop.after");
+    TRY(journal_->remove_unreferenced_deltas());
+    if (capture_.interval_is_empty()) TRY(journal_->places().clear());
+    janitor_.sweep();
+    return {};
+}
+
+Result<Node> Workspace::commit(const Asker& asker, const std::string& text, bool keep_history) {
+    const OriginNumber origin = origin_of(asker);
+    Closing closing(operation_mutex_, gate_, tree_, restorer_);
+    if (gate_.wounded()) return Error(ErrorKind::kRecovery, EROFS, "commit: an earlier restore was interrupted", "run `unwrite recover`");
+    if (head_.current == head_.root && capture_.interval_is_empty() && !keep_history) {
+        TRY_ASSIGN(const History history, this->history());
+        if (history.nodes.size() == 1) return Error(ErrorKind::kNothing, ENOENT, "Nothing to commit.");
+    }
+    TRY_ASSIGN(const NodeNumber number, seal(NodeKind::kRoot, "", text, origin));
+    if (keep_history) {
+        journal::Store::Change change;
+        change.head = head_;
+        change.head->root = number;
+        change.head->redo_tip = 0;
+        TRY(store(change));
+    } else {
+        TRY(drop_all_but(number));
+    }
+    const std::lock_guard lock(journal_->store_mutex());
+    TRY_ASSIGN(const auto node, journal_->store().node(number));
+    return *node;
+}
+
+// Abandoned nodes that may go: leaves first, so that nothing loses its parent.
+std::set<NodeNumber> Workspace::collectable(const History& history, const Retention& retention) const {
+    const auto now = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+    const auto trunk = history.trunk();
+    std::set<NodeNumber> kept(trunk.begin(), trunk.end());
+    std::vector<NodeNumber> abandoned;
+    std::uint64_t bytes = 0;
+    for (const auto& [number, node] : history.nodes) {
+        if (kept.contains(number)) continue;
+        abandoned.push_back(number);
+        bytes += journal::delta_bytes(journal_->state_dir().deltas(), node.delta);
+    }
+    std::set<NodeNumber> gone;
+    const auto has_children = [&](NodeNumber number) {
+        return std::any_of(history.nodes.begin(), history.nodes.end(), [&](const auto& row) { return row.second.parent == number && !gone.contains(row.first); });
+    };
+    for (bool progress = true; progress;) {
+        progress = false;
+        for (const NodeNumber number : abandoned) {
+            if (gone.contains(number) || has_children(number)) continue;
+            const Node& node = history.nodes.at(number);
+            const auto age = static_cast<std::uint64_t>(std::max<std::int64_t>(0, now - node.time_ns) / 1'000'000'000);
+            const bool too_old = retention.max_age_seconds != 0 && age > retention.max_age_seconds;
+            const bool too_many = retention.max_abandoned != 0 && abandoned.size() - gone.size() > retention.max_abandoned;
+            const bool too_big = retention.max_bytes != 0 && bytes > retention.max_bytes;
+            if (!too_old && !too_many && !too_big) continue;
+            gone.insert(number);
+            bytes -= std::min<std::uint64_t>(bytes, journal::delta_bytes(journal_->state_dir().deltas(), node.delta));
+            progress = true;
+        }
+    }
+    return gone;
+}
+
+Result<Collected> Workspace::gc(const Retention& retention) {
+    Collected collected;
+    {
+        Closing closing(operation_mutex_, gate_, tree_, restorer_);
+        if (gate_.wounded()) return Error(ErrorKind::kRecovery, EROFS, "gc: an earlier restore was interrupted", "run `unwrite recover`");
+        TRY_ASSIGN(const History history, this->history());
+        const std::set<NodeNumber> gone = collectable(history, retention);
+        for (const NodeNumber number : gone) collected.deltas += is_empty_delta(history.nodes.at(number).delta) ? 0 : 1;
+        journal::Store::Change change;
+        change.remove_nodes.assign(gone.begin(), gone.end());
+        change.head = head_;
+        if (gone.contains(head_.redo_tip)) change.head->redo_tip = 0;
+        TRY(store(change));
+        TRY(journal_->remove_unreferenced_deltas());
+        collected.nodes = gone.size();
+    }
+    TRY_ASSIGN(collected.objects, janitor_.sweep_now());
+    return collected;
+}
+
+Result<Checked> Workspace::check(bool repair) {
+    Checked checked;
+    {
+        Closing closing(operation_mutex_, gate_, tree_, restorer_);
+        TRY_ASSIGN(journal::CheckReport report, journal_->check());
+        checked.problems = std::move(report.problems);
+        checked.deltas = report.deltas;
+        checked.records = report.records;
+        checked.bytes = report.bytes;
+        checked.attic_objects = report.attic_objects;
+        TRY_ASSIGN(const History history, this->history());
+        checked.nodes = history.nodes.size();
+        for (const auto& [number, node] : history.nodes) {
+            if (node.parent != 0 && !history.nodes.contains(node.parent)) {
+                checked.problems.push_back("n" + std::to_string(number) + ": its parent n" + std::to_string(node.parent) + " is missing");
+            }
+        }
+        if (repair && !gate_.wounded()) TRY(journal_->remove_unreferenced_deltas());
+    }
+    if (repair && !gate_.wounded()) {
+        TRY_ASSIGN(const std::uint64_t removed, janitor_.sweep_now());
+        if (removed > 0) checked.repaired.push_back("removed " + std::to_string(removed) + " objects from the attic that nothing needs");
+    }
+    return checked;
+}
+
+Result<Status> Workspace::status(const std::string& since, bool count_lines) {
+    TRY_ASSIGN(Status status, inspector_.status(since, count_lines));
+    status.wounded = gate_.wounded();
+    return status;
+}
+
+Result<Log> Workspace::log(const std::string& path, bool all, bool changes) {
+    return inspector_.log(path, all, changes);
+}
+
+Result<std::vector<FileDiff>> Workspace::diff(const std::string& from, const std::string& to, const std::vector<std::string>& paths,
+                                              bool text) {
+    return inspector_.diff(from, to, paths, text);
+}
+
+}  // namespace unwrite::overlay

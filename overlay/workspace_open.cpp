@@ -1,0 +1,93 @@
+#include <sys/stat.h>
+
+#include "base/log.h"
+#include "overlay/closing.h"
+#include "overlay/workspace.h"
+
+namespace unwrite::overlay {
+
+namespace {
+
+constexpr const char* kRunning = "running";
+constexpr const char* kIdle = "idle";
+
+}  // namespace
+
+Result<std::unique_ptr<Session>> Session::open(UniqueFd workspace, const SessionOptions& options) {
+    TRY_ASSIGN(auto opened, Workspace::open(std::move(workspace), options));
+    return std::unique_ptr<Session>(std::move(opened));
+}
+
+Workspace::Workspace(std::unique_ptr<journal::Journal> journal, UniqueFd directory, ObjectKey root, const journal::Head& head,
+                     const SessionOptions& options, std::unique_ptr<Origins> origins)
+    : journal_(std::move(journal)),
+      options_(options),
+      origins_(std::move(origins)),
+      objects_(std::move(directory), root, journal_->attic()),
+      capture_(objects_, *journal_, head.open_delta),
+      janitor_(objects_, capture_, *journal_, gate_),
+      tree_(objects_, capture_, *origins_, gate_, janitor_),
+      locator_(objects_, *journal_),
+      restorer_(locator_, RestoreSettings{options.mtime_now}),
+      inspector_(locator_, *journal_, *origins_),
+      head_(head) {}
+
+Result<std::unique_ptr<Workspace>> Workspace::open(UniqueFd directory, const SessionOptions& options) {
+    umask(0);  // modes are given as they shall be (tree.h); the callers' umask is applied per request
+    TRY_ASSIGN(const sys::StatX root, sys::statx_at(directory.get(), ""));
+    const bool fresh = !sys::stat_at(directory.get(), journal::StateDir::kName).ok();
+    TRY_ASSIGN(auto journal, journal::Journal::open(directory.get(), {options.create, options.durable, true}));
+    if (fresh) {
+        // The state directory is ours; the root's modification time stays the user's.
+        const struct timespec times[2] = {{0, UTIME_OMIT}, root.st.st_mtim};
+        ignore(sys::set_times(directory.get(), times), "a root that is not ours keeps its new time");
+    }
+    TRY_ASSIGN(const journal::Head head, journal->store().head());
+    TRY_ASSIGN(auto origins, Origins::open(*journal));
+    std::unique_ptr<Workspace> workspace(
+        new Workspace(std::move(journal), std::move(directory), key_of(root), head, options, std::move(origins)));
+    Found& found = workspace->found_;
+    found.fresh = fresh;
+    found.interrupted = head.mode == kRunning;
+    {
+        Closing closing(workspace->operation_mutex_, workspace->gate_, workspace->tree_, workspace->restorer_);
+        const Result<> recovered = workspace->recover_closed();
+        if (!recovered) {
+            // The files are there and can be read; every change is refused until `recover` succeeds.
+            log::error("finish what was begun: " + recovered.error().message());
+        } else {
+            TRY(workspace->journal_->remove_unreferenced_deltas());
+            if (!workspace->capture_.interval_is_empty()) TRY(workspace->seal(NodeKind::kMount, "", "", 0));
+        }
+        journal::Store::Change change;
+        change.head = workspace->head_;
+        change.head->mode = kRunning;
+        TRY(workspace->store(change));
+        TRY_ASSIGN(const History history, workspace->history());
+        found.task_open = workspace->has_changes(history);
+    }
+    workspace->opened_ = true;
+    workspace->janitor_.sweep();
+    return workspace;
+}
+
+// When nothing is left to go back to, nothing is left in the attic either: link counts are as they were.
+void Workspace::tidy_up() {
+    const auto now = history();
+    if (!now || now->nodes.size() != 1 || !capture_.interval_is_empty()) return;
+    const auto swept = janitor_.sweep_now();
+    if (!swept) log::warning("empty the attic: " + swept.error().message());
+}
+
+Workspace::~Workspace() {
+    if (!opened_) return;
+    tidy_up();
+    const std::lock_guard lock(operation_mutex_);
+    journal::Store::Change change;
+    change.head = head_;
+    change.head->mode = kIdle;
+    const auto closed = store(change);
+    if (!closed) log::warning("close the journal: " + closed.error().message());
+}
+
+}  // namespace unwrite::overlay

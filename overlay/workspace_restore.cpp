@@ -1,0 +1,178 @@
+#include <algorithm>
+#include <cerrno>
+
+#include "overlay/closing.h"
+#include "overlay/workspace.h"
+
+namespace unwrite::overlay {
+
+namespace {
+
+Error nothing(const std::string& text) {
+    return Error(ErrorKind::kNothing, ENOENT, text);
+}
+
+}  // namespace
+
+bool Workspace::is_empty_delta(journal::DeltaNumber delta) const {
+    return !journal::delta_has_records(journal_->state_dir().deltas(), delta);
+}
+
+bool Workspace::has_changes(const History& history) const {
+    if (!is_empty_delta(history.head.open_delta)) return true;
+    for (const NodeNumber node : history.trunk()) {
+        // The root's own edge lies below the task (commit --keep-history).
+        if (node > history.head.root && !is_empty_delta(history.nodes.at(node).delta)) return true;
+    }
+    return false;
+}
+
+OriginNumber Workspace::origin_of(const Asker& asker) {
+    Caller caller;
+    caller.uid = asker.uid;
+    caller.pid = static_cast<pid_t>(asker.pid);
+    return origins_->resolve(caller).origin;
+}
+
+// Objects whose content is not as the mount left it last.
+Result<std::vector<std::string>> Workspace::changed_behind(const std::vector<Crossing>& path) {
+    std::set<ObjectKey> seen;
+    std::vector<std::string> behind;
+    for (const Crossing& crossing : path) {
+        TRY_ASSIGN(const journal::Delta delta, journal::read_delta(journal_->state_dir().deltas(), crossing.delta));
+        for (const auto& [key, image] : delta.objects) {
+            if (!image.size || !seen.insert(key).second) continue;
+            const auto stamped = capture_.stamped(key);
+            if (!stamped) continue;
+            const auto handle = locator_.object(key, Access::kPath);
+            if (!handle) continue;
+            TRY_ASSIGN(const struct stat st, sys::stat_fd((*handle)->fd.get()));
+            if (Capture::stamp_of(st) == *stamped) continue;
+            behind.push_back(locator_.live_path(key).value_or(journal::Attic::file_name(key)));
+        }
+    }
+    std::sort(behind.begin(), behind.end());
+    return behind;
+}
+
+Result<Moved> Workspace::describe_move(const Asker& asker, NodeNumber target) {
+    TRY_ASSIGN(const History history, this->history());
+    TRY_ASSIGN(const auto path, history.path_to(target));
+    Moved moved;
+    moved.to = target;
+    TRY_ASSIGN(moved.changes, inspector_.changes_to(target));
+    TRY_ASSIGN(moved.behind, changed_behind(path));
+    const SessionNumber own = origins_->session_of(origin_of(asker));
+    std::set<OriginNumber> others;
+    for (const Change& change : moved.changes) {
+        for (const OriginNumber origin : change.origins) {
+            if (origin != 0 && origins_->session_of(origin) != own) others.insert(origin);
+        }
+    }
+    for (const Origin& origin : origins_->all()) {
+        if (others.contains(origin.number)) moved.others.push_back(origin);
+    }
+    return moved;
+}
+
+Result<Moved> Workspace::move(const Asker& asker, NodeNumber target, bool dry_run, bool refuse_behind) {
+    TRY_ASSIGN(Moved moved, describe_move(asker, target));
+    if (refuse_behind && !moved.behind.empty()) {
+        std::string list;
+        for (const std::string& path : moved.behind) list += "\n  " + path;
+        return Error(ErrorKind::kConflict, EBUSY, "undo: changed behind the mount since:" + list,
+                     "look at these files; `unwrite rollback` or `unwrite discard` takes them back too");
+    }
+    if (dry_run) return moved;
+    Closing closing(operation_mutex_, gate_, tree_, restorer_);
+    if (gate_.wounded()) return Error(ErrorKind::kRecovery, EROFS, "restore: an earlier restore was interrupted", "run `unwrite recover`");
+    if (!capture_.interval_is_empty()) TRY(seal(NodeKind::kStep, "", "before going to n" + std::to_string(target), 0));
+    moved.from = head_.current;
+    TRY(go_to(target));
+    journal::Store::Change change;
+    change.head = head_;
+    change.head->redo_tip = moved.from;
+    TRY(store(change));
+    return moved;
+}
+
+Result<Moved> Workspace::rollback(const Asker& asker, const std::string& node, bool pop, bool dry_run) {
+    TRY_ASSIGN(const History history, this->history());
+    TRY_ASSIGN(const NodeNumber target, history.resolve(node, history.newest_checkpoint()));
+    TRY_ASSIGN(Moved moved, move(asker, target, dry_run, false));
+    if (!pop || dry_run) return moved;
+    Closing closing(operation_mutex_, gate_, tree_, restorer_);
+    journal::Store::Change change;
+    change.update_nodes.push_back(history.nodes.at(target));
+    // The crossing may have flipped the edge above; only the flag changes here.
+    TRY_ASSIGN(const History now, this->history());
+    change.update_nodes.back() = now.nodes.at(target);
+    change.update_nodes.back().open = false;
+    TRY(store(change));
+    return moved;
+}
+
+Result<NodeNumber> Workspace::undo_target(const History& history, unsigned count) const {
+    NodeNumber at = history.head.current;
+    unsigned done = 0;
+    if (!is_empty_delta(history.head.open_delta)) ++done;
+    while (done < count && at != history.head.root) {
+        const Node& node = history.nodes.at(at);
+        if (!is_empty_delta(node.delta)) ++done;
+        at = node.parent;
+    }
+    if (done == 0) return nothing("No edits have been applied to any file with this session.");
+    return at;
+}
+
+Result<Moved> Workspace::undo(const Asker& asker, unsigned count, bool dry_run) {
+    TRY_ASSIGN(const History history, this->history());
+    TRY_ASSIGN(const NodeNumber target, undo_target(history, std::max(count, 1U)));
+    return move(asker, target, dry_run, true);
+}
+
+// The way down to where the last undo, rollback or discard came from; a step is an edge with changes.
+Result<NodeNumber> Workspace::redo_target(const History& history, unsigned count) const {
+    const NodeNumber current = history.head.current;
+    if (history.head.redo_tip == 0 || !is_empty_delta(history.head.open_delta)) return nothing("Nothing to redo.");
+    std::vector<NodeNumber> down;
+    NodeNumber at = history.head.redo_tip;
+    for (; at != 0 && at != current && history.nodes.contains(at); at = history.nodes.at(at).parent) down.push_back(at);
+    if (at != current || down.empty()) return nothing("Nothing to redo.");
+    unsigned done = 0;
+    NodeNumber target = current;
+    while (!down.empty() && done < count) {
+        target = down.back();
+        down.pop_back();
+        if (!is_empty_delta(history.nodes.at(target).delta)) ++done;
+    }
+    if (done == 0) return nothing("Nothing to redo.");
+    return target;
+}
+
+Result<Moved> Workspace::redo(const Asker& asker, unsigned count, bool dry_run) {
+    TRY_ASSIGN(const History history, this->history());
+    TRY_ASSIGN(const NodeNumber target, redo_target(history, std::max(count, 1U)));
+    const NodeNumber tip = history.head.redo_tip;
+    TRY_ASSIGN(Moved moved, move(asker, target, dry_run, true));
+    if (dry_run) return moved;
+    Closing closing(operation_mutex_, gate_, tree_, restorer_);
+    journal::Store::Change change;
+    change.head = head_;
+    change.head->redo_tip = tip == target ? 0 : tip;
+    TRY(store(change));
+    return moved;
+}
+
+Result<Moved> Workspace::discard(const Asker& asker, bool purge, bool dry_run) {
+    TRY_ASSIGN(const History history, this->history());
+    const NodeNumber root = history.head.root;
+    if (!has_changes(history) && !purge) return nothing("Nothing to discard.");
+    TRY_ASSIGN(Moved moved, move(asker, root, dry_run, false));
+    if (!purge || dry_run) return moved;
+    Closing closing(operation_mutex_, gate_, tree_, restorer_);
+    TRY(drop_all_but(head_.root));
+    return moved;
+}
+
+}  // namespace unwrite::overlay
