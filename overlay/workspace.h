@@ -14,10 +14,11 @@
 #include "overlay/janitor.h"
 #include "overlay/live_tree.h"
 #include "overlay/restorer.h"
-#include "overlay/revert_plan.h"
 #include "overlay/session.h"
 
 namespace unwrite::overlay {
+
+struct RevertPlan;
 
 class Workspace final : public Session, public Operations {
   public:
