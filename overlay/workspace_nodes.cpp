@@ -146,7 +146,7 @@ Result<Collected> Workspace::gc(const Retention& retention) {
         if (gate_.wounded()) return Error(ErrorKind::kRecovery, EROFS, "gc: an earlier restore was interrupted", "run `unwrite recover`");
         TRY_ASSIGN(const History history, this->history());
         const std::set<NodeNumber> gone = collectable(history, retention);
-        for (const NodeNumber number : gone) collected.deltas += is_empty_delta(history.nodes.at(number).delta) ? 0 : 1;
+        for (const NodeNumber number : gone) collected.deltas += is_empty_delta(history.nodes.at(number).delta) ? 0U : 1U;
         journal::Store::Change change;
         change.remove_nodes.assign(gone.begin(), gone.end());
         change.head = head_;
