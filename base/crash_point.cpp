@@ -65,11 +65,12 @@ void pass(std::string_view name) {
     if (!p.list.empty()) append_to_list(p.list, name);
     const unsigned long named = ++p.passed[std::string(name)];
     ++p.all_passed;
-    const bool here = (p.name == "*" && p.all_passed == p.passage) ||
-                      (p.name == name && named == p.passage);
+    const bool here =
+        (p.name == "*" && p.all_passed == p.passage) || (p.name == name && named == p.passage);
     if (!here) return;
     ::kill(::getpid(), SIGKILL);
-    for (;;) ::pause();
+    for (;;)
+        ::pause();
 }
 
 }  // namespace

@@ -17,7 +17,8 @@ constexpr std::array<Table, 8> make_tables() {
     std::array<Table, 8> tables{};
     for (std::uint32_t i = 0; i < 256; ++i) {
         std::uint32_t value = i;
-        for (int bit = 0; bit < 8; ++bit) value = (value >> 1) ^ ((value & 1U) * 0x82F63B78U);
+        for (int bit = 0; bit < 8; ++bit)
+            value = (value >> 1) ^ ((value & 1U) * 0x82F63B78U);
         tables[0][i] = value;
     }
     for (std::size_t slice = 1; slice < 8; ++slice) {
@@ -46,7 +47,8 @@ __attribute__((target("sse4.2"))) std::uint32_t by_hardware(std::span<const std:
         data = data.subspan(8);
     }
     auto rest = static_cast<std::uint32_t>(state);
-    for (const std::byte byte : data) rest = _mm_crc32_u8(rest, std::to_integer<std::uint8_t>(byte));
+    for (const std::byte byte : data)
+        rest = _mm_crc32_u8(rest, std::to_integer<std::uint8_t>(byte));
     return ~rest;
 }
 #endif

@@ -63,7 +63,9 @@ std::string time_text() {
 
 }  // namespace
 
-void set_level(Level level) { current_level() = level; }
+void set_level(Level level) {
+    current_level() = level;
+}
 
 void set_output(UniqueFd fd) {
     const std::lock_guard lock(output().mutex);

@@ -1,5 +1,5 @@
-// ObjectKey: which inode. An inode number alone is used again after a deletion; with the birth time it is
-// not (filesystems without birth times give 0, and then the number alone must do).
+// ObjectKey: which inode. An inode number alone is used again after a deletion; with the birth time
+// it is not (filesystems without birth times give 0, and then the number alone must do).
 #pragma once
 
 #include <compare>
@@ -37,6 +37,7 @@ struct std::hash<unwrite::ObjectKey> {
 template <>
 struct std::hash<unwrite::NameKey> {
     std::size_t operator()(const unwrite::NameKey& key) const noexcept {
-        return std::hash<unwrite::ObjectKey>()(key.parent) * 31 + std::hash<std::string>()(key.name);
+        return std::hash<unwrite::ObjectKey>()(key.parent) * 31 +
+               std::hash<std::string>()(key.name);
     }
 };

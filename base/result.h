@@ -22,10 +22,10 @@ enum class ErrorKind {
     kNotFound,     ///< a node, name or path that does not exist
 };
 
-/// One failure. `number` is an errno (always set, so that every error can be answered to the kernel);
-/// `text` is "<verb> <subject>: <reason>", `advice` says what to do. Both may be empty.
+/// One failure. `number` is an errno (always set, so that every error can be answered to the
+/// kernel); `text` is "<verb> <subject>: <reason>", `advice` says what to do. Both may be empty.
 class [[nodiscard]] Error {
-  public:
+ public:
     Error() = default;
     explicit Error(int number) : number_(number) {}
     Error(ErrorKind kind, int number, std::string text, std::string advice = {})
@@ -42,7 +42,7 @@ class [[nodiscard]] Error {
     Error with_context(std::string_view context) const;
     Error with_advice(std::string advice) const;
 
-  private:
+ private:
     ErrorKind kind_ = ErrorKind::kSystem;
     int number_ = 0;
     std::string text_;
@@ -51,9 +51,9 @@ class [[nodiscard]] Error {
 
 template <class T = void>
 class [[nodiscard]] Result {
-  public:
+ public:
     using value_type = T;
-    Result(T value) : value_(std::move(value)) {}  // NOLINT: implicit by design
+    Result(T value) : value_(std::move(value)) {}      // NOLINT: implicit by design
     Result(Error error) : error_(std::move(error)) {}  // NOLINT: implicit by design
 
     explicit operator bool() const { return value_.has_value(); }
@@ -67,14 +67,14 @@ class [[nodiscard]] Result {
     Error&& error() && { return std::move(error_); }
     T value_or(T other) && { return value_ ? *std::move(value_) : std::move(other); }
 
-  private:
+ private:
     std::optional<T> value_;
     Error error_;
 };
 
 template <>
 class [[nodiscard]] Result<void> {
-  public:
+ public:
     using value_type = void;
     Result() = default;
     Result(Error error) : error_(std::move(error)), failed_(true) {}  // NOLINT: implicit by design
@@ -84,7 +84,7 @@ class [[nodiscard]] Result<void> {
     const Error& error() const& { return error_; }
     Error&& error() && { return std::move(error_); }
 
-  private:
+ private:
     Error error_;
     bool failed_ = false;
 };
@@ -99,17 +99,17 @@ void ignore(const Result<T>& /*result*/, std::string_view /*reason*/) {}
 #define UNWRITE_JOIN(a, b) UNWRITE_JOIN_(a, b)
 
 /// Returns the error of a Result<> from the surrounding function.
-#define TRY(...)                                                        \
-    do {                                                                \
-        if (auto try_result = (__VA_ARGS__); !try_result) {             \
-            return std::move(try_result).error();                       \
-        }                                                               \
+#define TRY(...)                                            \
+    do {                                                    \
+        if (auto try_result = (__VA_ARGS__); !try_result) { \
+            return std::move(try_result).error();           \
+        }                                                   \
     } while (false)
 
 /// `TRY_ASSIGN(auto x, call());`: the value of a Result<T>, or returns its error.
-#define TRY_ASSIGN(target, ...)                                         \
-    auto UNWRITE_JOIN(try_result_, __LINE__) = (__VA_ARGS__);           \
-    if (!UNWRITE_JOIN(try_result_, __LINE__)) {                         \
-        return std::move(UNWRITE_JOIN(try_result_, __LINE__)).error();  \
-    }                                                                   \
+#define TRY_ASSIGN(target, ...)                                        \
+    auto UNWRITE_JOIN(try_result_, __LINE__) = (__VA_ARGS__);          \
+    if (!UNWRITE_JOIN(try_result_, __LINE__)) {                        \
+        return std::move(UNWRITE_JOIN(try_result_, __LINE__)).error(); \
+    }                                                                  \
     target = *std::move(UNWRITE_JOIN(try_result_, __LINE__))

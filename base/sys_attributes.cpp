@@ -26,8 +26,8 @@ Result<bool> is_symlink(int fd) {
     return S_ISLNK(st.st_mode);
 }
 
-// The calls that take a descriptor refuse O_PATH with EBADF. The name in /proc is a jump to the object
-// itself, which is not followed further when it is a symlink.
+// The calls that take a descriptor refuse O_PATH with EBADF. The name in /proc is a jump to the
+// object itself, which is not followed further when it is a symlink.
 template <class ByFd, class ByPath>
 auto by_fd_or_path(int fd, ByFd&& by_fd, ByPath&& by_path) {
     const auto value = retry(by_fd);

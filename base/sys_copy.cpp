@@ -1,5 +1,5 @@
-// Copying bytes between files: by sharing blocks where the filesystem can, inside the kernel where it
-// cannot, through a buffer where neither works.
+// Copying bytes between files: by sharing blocks where the filesystem can, inside the kernel where
+// it cannot, through a buffer where neither works.
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <sys/ioctl.h>
@@ -48,10 +48,12 @@ std::uint64_t reflink_front(const Range& range) {
 }
 
 Result<> copy_through_buffer(Range range) {
-    const std::size_t size = static_cast<std::size_t>(std::min<std::uint64_t>(range.length, kBufferSize));
+    const std::size_t size =
+        static_cast<std::size_t>(std::min<std::uint64_t>(range.length, kBufferSize));
     const auto memory = std::make_unique_for_overwrite<std::byte[]>(size);
     while (range.length > 0) {
-        const Bytes part(memory.get(), static_cast<std::size_t>(std::min<std::uint64_t>(range.length, size)));
+        const Bytes part(memory.get(),
+                         static_cast<std::size_t>(std::min<std::uint64_t>(range.length, size)));
         TRY(read_exactly_at(range.in, part, range.in_offset));
         TRY(write_all_at(range.out, part, range.out_offset));
         range.advance(part.size());
@@ -87,12 +89,13 @@ Result<> write_zeros(int out, std::uint64_t offset, std::uint64_t length) {
     return {};
 }
 
-/// Makes the range read as zero. Beyond `out_size` it does already, once something after it is written.
+/// Makes the range read as zero. Beyond `out_size` it does already, once something after it is
+/// written.
 Result<> make_hole(const Range& range, std::uint64_t out_size) {
     if (range.out_offset >= out_size) return {};
     const std::uint64_t length = std::min(range.length, out_size - range.out_offset);
-    const auto punched = fallocate(range.out, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                                   range.out_offset, length);
+    const auto punched =
+        fallocate(range.out, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, range.out_offset, length);
     if (punched) return {};
     return write_zeros(range.out, range.out_offset, length);
 }
@@ -147,7 +150,8 @@ Result<> copy_bytes(int in, std::uint64_t in_offset, int out, std::uint64_t out_
 
 Result<> write_zeros(int fd, std::uint64_t offset, std::uint64_t length) {
     auto punched = fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, length);
-    if (punched || (punched.error().number() != EOPNOTSUPP && punched.error().number() != ENOSYS)) return punched;
+    if (punched || (punched.error().number() != EOPNOTSUPP && punched.error().number() != ENOSYS))
+        return punched;
     const auto zeros = std::make_unique<std::byte[]>(kBufferSize);
     while (length > 0) {
         const std::uint64_t part = std::min<std::uint64_t>(length, kBufferSize);

@@ -1,4 +1,5 @@
-// Reading directories with getdents64: no allocation per directory, and offsets that can be resumed.
+// Reading directories with getdents64: no allocation per directory, and offsets that can be
+// resumed.
 #include <dirent.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -23,7 +24,9 @@ struct RawEntry {
     static constexpr std::size_t kNameAt = 19;
 };
 
-bool is_dot(std::string_view name) { return name == "." || name == ".."; }
+bool is_dot(std::string_view name) {
+    return name == "." || name == "..";
+}
 
 Result<std::size_t> read_raw(int fd, Bytes buffer) {
     const long got =
@@ -50,8 +53,7 @@ void parse(sys::ConstBytes buffer, Each&& each) {
 
 }  // namespace
 
-Result<std::vector<DirectoryEntry>> read_directory(int fd, std::int64_t offset,
-                                                   std::size_t limit) {
+Result<std::vector<DirectoryEntry>> read_directory(int fd, std::int64_t offset, std::size_t limit) {
     if (::lseek(fd, offset, SEEK_SET) < 0) return Error(errno);
     std::vector<DirectoryEntry> entries;
     alignas(8) std::byte buffer[32768];

@@ -16,7 +16,9 @@ namespace {
 // The kernel transfers at most this much in one call; asking for less keeps it interruptible.
 constexpr std::size_t kMaxTransfer = std::size_t{1} << 30;
 
-off_t to_offset(std::uint64_t value) { return static_cast<off_t>(value); }
+off_t to_offset(std::uint64_t value) {
+    return static_cast<off_t>(value);
+}
 
 }  // namespace
 

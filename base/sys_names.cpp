@@ -43,11 +43,11 @@ Result<> link(int dir, const std::string& name, int to_dir, const std::string& t
 
 Result<> link_fd(int fd, int to_dir, const std::string& to) {
     const std::string path = fd_path(fd);
-    const auto through_proc = retry_done([&] {
-        return ::linkat(AT_FDCWD, path.c_str(), to_dir, to.c_str(), AT_SYMLINK_FOLLOW);
-    });
+    const auto through_proc = retry_done(
+        [&] { return ::linkat(AT_FDCWD, path.c_str(), to_dir, to.c_str(), AT_SYMLINK_FOLLOW); });
     if (through_proc || through_proc.error().number() != ENOENT) return through_proc;
-    // ENOENT: the object has no name left, or /proc is not mounted. The second can be helped (as root).
+    // ENOENT: the object has no name left, or /proc is not mounted. The second can be helped (as
+    // root).
     return retry_done([&] { return ::linkat(fd, "", to_dir, to.c_str(), AT_EMPTY_PATH); });
 }
 

@@ -14,7 +14,9 @@
 
 namespace unwrite::sys {
 
-Error last_error() { return Error(errno); }
+Error last_error() {
+    return Error(errno);
+}
 
 std::string fd_path(int fd) {
     static constexpr std::string_view kPrefix = "/proc/thread-self/fd/";

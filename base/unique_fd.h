@@ -8,7 +8,7 @@
 namespace unwrite {
 
 class UniqueFd {
-  public:
+ public:
     UniqueFd() = default;
     explicit UniqueFd(int fd) : fd_(fd) {}
     UniqueFd(UniqueFd&& other) noexcept : fd_(other.release()) {}
@@ -28,7 +28,7 @@ class UniqueFd {
         fd_ = fd;
     }
 
-  private:
+ private:
     int fd_ = -1;
 };
 

@@ -28,7 +28,8 @@ void append_hex(std::string& out, std::uint64_t value) {
     out.append(text, std::to_chars(text, text + sizeof text, value, 16).ptr);
 }
 
-/// Renames to a name that must be absent, also where the filesystem cannot promise that in one step.
+/// Renames to a name that must be absent, also where the filesystem cannot promise that in one
+/// step.
 Result<> rename_new(int from_dir, const std::string& from, int to_dir, const std::string& to) {
     auto done = sys::rename(from_dir, from, to_dir, to, kNoReplace);
     if (done || done.error().number() != EINVAL) return done;
@@ -40,7 +41,8 @@ Result<> rename_new(int from_dir, const std::string& from, int to_dir, const std
 
 /// Moving a directory changes its "..", so without privileges it must be writable itself, although
 /// removing it needs no such thing. The owner lends himself the permission and gives the mode back.
-Result<> rename_directory(int from_dir, const std::string& from, int to_dir, const std::string& to) {
+Result<> rename_directory(int from_dir, const std::string& from, int to_dir,
+                          const std::string& to) {
     auto done = rename_new(from_dir, from, to_dir, to);
     if (done || done.error().number() != EACCES) return done;
     auto directory = sys::open_at(from_dir, from, O_PATH | O_DIRECTORY);
@@ -198,8 +200,8 @@ Result<std::string> Attic::set_aside(int from, const std::string& name) {
     }
 }
 
-/// Neither recursive nor deep: nested directories are moved up to the top, so one descriptor and short
-/// names do for any depth.
+/// Neither recursive nor deep: nested directories are moved up to the top, so one descriptor and
+/// short names do for any depth.
 Result<> Attic::remove_tree(const std::string& name) {
     std::vector<std::string> todo{name};
     while (!todo.empty()) {
@@ -227,7 +229,8 @@ Result<> Attic::empty_directory(const std::string& name, std::vector<std::string
         // In portions: a directory may have millions of entries.
         TRY_ASSIGN(const auto entries, sys::read_directory(fd.get(), 0, 4096));
         if (entries.empty()) return {};
-        for (const auto& entry : entries) TRY(remove_entry(fd.get(), entry.name, nested));
+        for (const auto& entry : entries)
+            TRY(remove_entry(fd.get(), entry.name, nested));
     }
 }
 

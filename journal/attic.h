@@ -1,6 +1,6 @@
-// The attic: one directory of the state directory in which displaced objects live on, and in which objects
-// that the journal needs have an anchor, a hard link by which they are found whatever their names become.
-// An object has at most one name here: "<ino>-<birth>" in hexadecimal.
+// The attic: one directory of the state directory in which displaced objects live on, and in which
+// objects that the journal needs have an anchor, a hard link by which they are found whatever their
+// names become. An object has at most one name here: "<ino>-<birth>" in hexadecimal.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@ namespace unwrite::journal {
 
 /// Thread-safe. Which objects have a name here is known in memory, so contains() costs a look-up.
 class Attic {
-  public:
+ public:
     /// Takes the open (not O_PATH) directory and reads it.
     static Result<std::unique_ptr<Attic>> open(UniqueFd directory);
 
@@ -29,13 +29,15 @@ class Attic {
     int directory() const { return directory_.get(); }
     bool contains(const ObjectKey& key) const;
 
-    /// Moves (parent, name), which is the object `key`, here: a rename; when the object is anchored already and is
-    /// not a directory, the name is just unlinked. Afterwards the name is gone and the object is here.
+    /// Moves (parent, name), which is the object `key`, here: a rename; when the object is anchored
+    /// already and is not a directory, the name is just unlinked. Afterwards the name is gone and
+    /// the object is here.
     Result<> displace(int parent, const std::string& name, const ObjectKey& key, bool is_directory);
-    /// A second name here for the non-directory `key` at (parent, name). Nothing to do when it has one. Errors
-    /// EPERM / EMLINK mean that the filesystem does not allow it for this object.
+    /// A second name here for the non-directory `key` at (parent, name). Nothing to do when it has
+    /// one. Errors EPERM / EMLINK mean that the filesystem does not allow it for this object.
     Result<> anchor(int parent, const std::string& name, const ObjectKey& key);
-    /// Moves the object out to (parent, name), which must be absent (EEXIST otherwise): the anchor is gone after.
+    /// Moves the object out to (parent, name), which must be absent (EEXIST otherwise): the anchor
+    /// is gone after.
     Result<> move_out(const ObjectKey& key, int parent, const std::string& name);
     /// Gives the non-directory another name at (parent, name) and keeps the anchor.
     Result<> link_out(const ObjectKey& key, int parent, const std::string& name);
@@ -50,7 +52,7 @@ class Attic {
     /// Finishes removals that a crash interrupted. For the one writer, before others use the attic.
     Result<> remove_leftovers();
 
-  private:
+ private:
     Result<std::string> set_aside(int directory, const std::string& name);
     Result<> remove_tree(const std::string& name);
     Result<> empty_directory(const std::string& name, std::vector<std::string>& nested);

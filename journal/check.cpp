@@ -13,19 +13,27 @@ namespace unwrite::journal {
 
 namespace {
 
-std::string node_name(NodeNumber number) { return "n" + std::to_string(number); }
+std::string node_name(NodeNumber number) {
+    return "n" + std::to_string(number);
+}
 
-std::string delta_name(DeltaNumber number) { return "delta " + std::to_string(number); }
+std::string delta_name(DeltaNumber number) {
+    return "delta " + std::to_string(number);
+}
 
-std::string object_name(const ObjectKey& key) { return "object " + Attic::file_name(key); }
+std::string object_name(const ObjectKey& key) {
+    return "object " + Attic::file_name(key);
+}
 
 /// Every node leads to the root in finitely many steps.
 void check_parents(const Head& head, const std::vector<Node>& nodes, CheckReport& report) {
     std::unordered_map<NodeNumber, NodeNumber> parents;
-    for (const Node& node : nodes) parents[node.number] = node.parent;
+    for (const Node& node : nodes)
+        parents[node.number] = node.parent;
     const auto require = [&](NodeNumber number, std::string_view what) {
         if (parents.contains(number)) return;
-        report.problems.push_back(std::string(what) + " is " + node_name(number) + ", which does not exist");
+        report.problems.push_back(std::string(what) + " is " + node_name(number) +
+                                  ", which does not exist");
     };
     require(head.root, "the root");
     require(head.current, "the current node");
@@ -33,15 +41,18 @@ void check_parents(const Head& head, const std::vector<Node>& nodes, CheckReport
     for (const Node& node : nodes) {
         NodeNumber at = node.number;
         std::size_t steps = 0;
-        while (at != head.root && parents.contains(at) && steps++ <= nodes.size()) at = parents[at];
+        while (at != head.root && parents.contains(at) && steps++ <= nodes.size())
+            at = parents[at];
         if (at != head.root) {
-            report.problems.push_back("node " + node_name(node.number) + " does not lead to the root");
+            report.problems.push_back("node " + node_name(node.number) +
+                                      " does not lead to the root");
         } else if (node.number != head.root && node.delta == 0) {
             report.problems.push_back("node " + node_name(node.number) + " has no delta");
         }
     }
     const auto root = parents.find(head.root);
-    if (root != parents.end() && root->second != 0) report.problems.push_back("the root has a parent");
+    if (root != parents.end() && root->second != 0)
+        report.problems.push_back("the root has a parent");
 }
 
 std::uint32_t type_of(const ObjectImage& image) {
@@ -51,9 +62,11 @@ std::uint32_t type_of(const ObjectImage& image) {
 
 /// The objects a delta mentions, with their types where it says them.
 void collect_types(const Delta& delta, std::unordered_map<ObjectKey, std::uint32_t>& types) {
-    for (const ObjectKey& key : delta.mentioned()) types.try_emplace(key, 0U);
+    for (const ObjectKey& key : delta.mentioned())
+        types.try_emplace(key, 0U);
     for (const auto& [at, state] : delta.names) {
-        if (state.image.object && state.image.type != 0) types[*state.image.object] = state.image.type;
+        if (state.image.object && state.image.type != 0)
+            types[*state.image.object] = state.image.type;
     }
     for (const auto& [key, image] : delta.objects) {
         if (const std::uint32_t type = type_of(image); type != 0) types[key] = type;
@@ -63,8 +76,8 @@ void collect_types(const Delta& delta, std::unordered_map<ObjectKey, std::uint32
 void check_content(DeltaNumber number, const Delta& delta, std::uint64_t data_size,
                    CheckReport& report) {
     for (const auto& [key, image] : delta.objects) {
-        const bool outside = std::any_of(
-            image.content.begin(), image.content.end(), [&](const ContentImage& part) {
+        const bool outside =
+            std::any_of(image.content.begin(), image.content.end(), [&](const ContentImage& part) {
                 return part.position != ContentImage::kHole &&
                        (part.position > data_size || part.length > data_size - part.position);
             });
@@ -117,7 +130,8 @@ Result<> check_attic(const Attic& attic, CheckReport& report) {
         const auto found = sys::statx_at(attic.directory(), Attic::file_name(key));
         if (!found && found.error().number() != ENOENT) return found.error();
         if (found && found->st.st_ino == key.ino && found->birth == key.birth) continue;
-        report.problems.push_back(found ? "attic: another object stands under the name of " + object_name(key)
+        report.problems.push_back(found ? "attic: another object stands under the name of " +
+                                              object_name(key)
                                         : "attic: " + object_name(key) + " is gone");
     }
     return {};

@@ -1,5 +1,5 @@
-// Little-endian encoding of the journal's own records. The decoder survives any bytes: whatever does not
-// fit makes it fail once and for all, and reads as zero.
+// Little-endian encoding of the journal's own records. The decoder survives any bytes: whatever
+// does not fit makes it fail once and for all, and reads as zero.
 #pragma once
 
 #include <concepts>
@@ -13,7 +13,7 @@
 namespace unwrite::journal {
 
 class Encoder {
-  public:
+ public:
     template <std::unsigned_integral T>
     void put(T value) {
         for (std::size_t i = 0; i < sizeof(T); ++i) {
@@ -32,12 +32,12 @@ class Encoder {
     }
     const std::string& text() const { return text_; }
 
-  private:
+ private:
     std::string text_;
 };
 
 class Decoder {
-  public:
+ public:
     explicit Decoder(sys::ConstBytes bytes) : rest_(bytes) {}
 
     template <std::unsigned_integral T>
@@ -63,7 +63,7 @@ class Decoder {
     /// Everything was there, and nothing more.
     bool complete() const { return !failed_ && rest_.empty(); }
 
-  private:
+ private:
     sys::ConstBytes take(std::size_t size) {
         if (failed_ || size > rest_.size()) {
             failed_ = true;
@@ -77,7 +77,8 @@ class Decoder {
     bool failed_ = false;
 };
 
-/// Whether bytes can be one component of a path. A damaged record must not lead out of its directory.
+/// Whether bytes can be one component of a path. A damaged record must not lead out of its
+/// directory.
 inline bool is_component(std::string_view name) {
     return !name.empty() && name.size() <= 4096 && name != "." && name != ".." &&
            name.find('/') == std::string_view::npos && name.find('\0') == std::string_view::npos;

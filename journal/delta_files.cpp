@@ -56,7 +56,8 @@ bool delta_has_records(int deltas, DeltaNumber number) {
 std::uint64_t delta_bytes(int deltas, DeltaNumber number) {
     std::uint64_t bytes = 0;
     for (const std::string& name : {delta_log_name(number), delta_data_name(number)}) {
-        if (const auto file = sys::stat_at(deltas, name)) bytes += static_cast<std::uint64_t>(file->st_size);
+        if (const auto file = sys::stat_at(deltas, name))
+            bytes += static_cast<std::uint64_t>(file->st_size);
     }
     return bytes;
 }

@@ -12,8 +12,12 @@ constexpr std::uint32_t kVersion = 1;
 
 }  // namespace
 
-std::string delta_log_name(DeltaNumber number) { return std::to_string(number) + ".log"; }
-std::string delta_data_name(DeltaNumber number) { return std::to_string(number) + ".dat"; }
+std::string delta_log_name(DeltaNumber number) {
+    return std::to_string(number) + ".log";
+}
+std::string delta_data_name(DeltaNumber number) {
+    return std::to_string(number) + ".dat";
+}
 
 std::string encode_delta_header(DeltaNumber number) {
     Encoder out;

@@ -21,14 +21,15 @@ std::string delta_data_name(DeltaNumber number);
 
 std::string encode_delta_header(DeltaNumber number);
 std::string encode_name(const NameImage& image, OriginNumber origin);
-std::string encode_attributes(const ObjectKey& object, const Attributes& image, OriginNumber origin);
+std::string encode_attributes(const ObjectKey& object, const Attributes& image,
+                              OriginNumber origin);
 std::string encode_size(const ObjectKey& object, std::uint64_t size, OriginNumber origin);
 std::string encode_content(const ObjectKey& object, const ContentImage& image);
 std::string encode_touch_name(const NameKey& name, OriginNumber origin);
 std::string encode_touch_object(const ObjectKey& object, OriginNumber origin);
 
-/// The bytes of a .log file as far as they are whole. `end` is where the next record goes: 0 when not even
-/// the header is complete.
+/// The bytes of a .log file as far as they are whole. `end` is where the next record goes: 0 when
+/// not even the header is complete.
 struct ParsedDelta {
     Delta delta;
     std::uint64_t records = 0;

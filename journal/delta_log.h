@@ -1,9 +1,10 @@
-// The file of one delta: deltas/<N>.log, append-only records, each with a CRC-32C, and deltas/<N>.dat, the
-// bytes of content images. docs/journal-format.md has the layout.
+// The file of one delta: deltas/<N>.log, append-only records, each with a CRC-32C, and
+// deltas/<N>.dat, the bytes of content images. docs/journal-format.md has the layout.
 //
-// Durability: a record is complete for every crash of the process once append returns (one write(2)); after
-// kill -9 in the middle of an append the torn tail is cut off on reading, and the change it announced has not
-// happened (invariant 1). sync() makes everything appended so far survive a power cut.
+// Durability: a record is complete for every crash of the process once append returns (one
+// write(2)); after kill -9 in the middle of an append the torn tail is cut off on reading, and the
+// change it announced has not happened (invariant 1). sync() makes everything appended so far
+// survive a power cut.
 #pragma once
 
 #include <memory>
@@ -14,11 +15,12 @@
 
 namespace unwrite::journal {
 
-/// Appends to one delta. Thread-safe. The files are made at the first append, so an empty interval has none.
+/// Appends to one delta. Thread-safe. The files are made at the first append, so an empty interval
+/// has none.
 class DeltaWriter {
-  public:
-    /// `deltas` is the open directory that holds the files and outlives the writer. Files of that number that
-    /// exist are continued (a torn tail is cut first).
+ public:
+    /// `deltas` is the open directory that holds the files and outlives the writer. Files of that
+    /// number that exist are continued (a torn tail is cut first).
     DeltaWriter(int deltas, DeltaNumber number);
     ~DeltaWriter();
 
@@ -30,25 +32,27 @@ class DeltaWriter {
     Result<> attributes(const ObjectKey& object, const Attributes& image, OriginNumber origin);
     /// The size before the first change of content. Comes before content() of the same object.
     Result<> size(const ObjectKey& object, std::uint64_t size, OriginNumber origin);
-    /// Copies [offset, offset+length) of `source` into the data file (holes stay holes, reflink where possible)
-    /// and then appends the records for it. `source` must be open for reading.
-    Result<> content(const ObjectKey& object, int source, std::uint64_t offset, std::uint64_t length);
+    /// Copies [offset, offset+length) of `source` into the data file (holes stay holes, reflink
+    /// where possible) and then appends the records for it. `source` must be open for reading.
+    Result<> content(const ObjectKey& object, int source, std::uint64_t offset,
+                     std::uint64_t length);
     /// `origin` changed again what another origin had captured.
     Result<> touch_name(const NameKey& name, OriginNumber origin);
     Result<> touch_object(const ObjectKey& object, OriginNumber origin);
 
     Result<> sync();
 
-  private:
+ private:
     struct State;
     std::unique_ptr<State> state_;
     DeltaNumber number_;
 };
 
-/// Reads a delta whole; a missing file is an empty delta. kCorrupt with the byte position when a record in the
-/// middle is damaged (a torn tail is not damage).
+/// Reads a delta whole; a missing file is an empty delta. kCorrupt with the byte position when a
+/// record in the middle is damaged (a torn tail is not damage).
 Result<Delta> read_delta(int deltas, DeltaNumber number);
-/// The data file for reading content images; an invalid descriptor (not an error) when there is none.
+/// The data file for reading content images; an invalid descriptor (not an error) when there is
+/// none.
 Result<UniqueFd> open_delta_data(int deltas, DeltaNumber number);
 /// False for a delta without files or records.
 bool delta_has_records(int deltas, DeltaNumber number);

@@ -22,7 +22,7 @@ Error corrupt(DeltaNumber number, std::size_t position, std::string_view what) {
 
 /// The parts of an object whose content is known already. First image wins.
 class Coverage {
-  public:
+ public:
     /// Appends the parts of `image` that are not covered yet.
     void add(const ContentImage& image, std::vector<ContentImage>& out) {
         std::uint64_t at = image.offset;
@@ -39,7 +39,7 @@ class Coverage {
         mark(image.offset, end);
     }
 
-  private:
+ private:
     static ContentImage part(const ContentImage& image, std::uint64_t begin, std::uint64_t end) {
         const bool hole = image.position == ContentImage::kHole;
         return {begin, end - begin,
@@ -61,17 +61,23 @@ class Coverage {
 };
 
 class Builder {
-  public:
+ public:
     /// False when the record makes no sense.
     bool add(const Frame& frame) {
         Decoder in(frame.payload);
         switch (static_cast<DeltaRecord>(frame.type)) {
-            case DeltaRecord::kName: return add_name(in);
-            case DeltaRecord::kAttributes: return add_attributes(in);
-            case DeltaRecord::kSize: return add_size(in);
-            case DeltaRecord::kContent: return add_content(in);
-            case DeltaRecord::kTouchName: return touch_name(in);
-            case DeltaRecord::kTouchObject: return touch_object(in);
+            case DeltaRecord::kName:
+                return add_name(in);
+            case DeltaRecord::kAttributes:
+                return add_attributes(in);
+            case DeltaRecord::kSize:
+                return add_size(in);
+            case DeltaRecord::kContent:
+                return add_content(in);
+            case DeltaRecord::kTouchName:
+                return touch_name(in);
+            case DeltaRecord::kTouchObject:
+                return touch_object(in);
         }
         return false;
     }
@@ -86,7 +92,7 @@ class Builder {
 
     Delta take() { return std::move(delta_); }
 
-  private:
+ private:
     bool add_name(Decoder& in) {
         NameImage image;
         image.at.parent = in.get_key();
@@ -182,7 +188,8 @@ class Builder {
     std::unordered_map<ObjectKey, Coverage> coverage_;
 };
 
-/// True when the header is whole and ours; false when it was cut short, as by a kill at the first append.
+/// True when the header is whole and ours; false when it was cut short, as by a kill at the first
+/// append.
 Result<bool> check_header(sys::ConstBytes bytes, DeltaNumber number) {
     const std::string expected = encode_delta_header(number);
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());

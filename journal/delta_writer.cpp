@@ -19,7 +19,8 @@ constexpr std::uint64_t kUnit = 4096;
 constexpr std::uint64_t kSmall = std::uint64_t{128} << 10;
 
 bool all_zero(sys::ConstBytes data) {
-    return data[0] == std::byte{0} && std::memcmp(data.data(), data.data() + 1, data.size() - 1) == 0;
+    return data[0] == std::byte{0} &&
+           std::memcmp(data.data(), data.data() + 1, data.size() - 1) == 0;
 }
 
 }  // namespace
@@ -50,8 +51,8 @@ struct DeltaWriter::State {
     std::uint64_t log_end = 0;
     std::uint64_t data_end = 0;
     bool entries_synced = false;
-    // Content holds it shared from its data to its record, sync() exclusively: else the record of one could
-    // become durable by the other's sync before its data is.
+    // Content holds it shared from its data to its record, sync() exclusively: else the record of
+    // one could become durable by the other's sync before its data is.
     std::shared_mutex gate;
 };
 
@@ -100,7 +101,8 @@ Result<> DeltaWriter::State::append(DeltaRecord type, const std::string& payload
     return {};
 }
 
-/// A place in the data file. From a page on, it lies in its page as the source does, as reflinks need it.
+/// A place in the data file. From a page on, it lies in its page as the source does, as reflinks
+/// need it.
 Result<std::uint64_t> DeltaWriter::State::reserve(std::uint64_t offset, std::uint64_t length) {
     const std::lock_guard lock(mutex);
     TRY(broken);
@@ -158,8 +160,8 @@ Result<> DeltaWriter::State::content_run(const ObjectKey& object, int source, st
     return append(DeltaRecord::kContent, encode_content(object, {offset, length, position}));
 }
 
-Result<> DeltaWriter::State::content_runs(const ObjectKey& object, int source,
-                                          std::uint64_t offset, std::uint64_t length) {
+Result<> DeltaWriter::State::content_runs(const ObjectKey& object, int source, std::uint64_t offset,
+                                          std::uint64_t length) {
     const std::uint64_t end = offset + length;
     TRY_ASSIGN(const struct stat st, sys::stat_fd(source));
     if (static_cast<std::uint64_t>(st.st_size) < end) return Error(EIO);

@@ -1,5 +1,6 @@
-// The frames of the journal's append-only files: length u32, CRC-32C u32, type u8, payload; little-endian.
-// The length counts the type and the payload; the checksum covers the length, the type and the payload.
+// The frames of the journal's append-only files: length u32, CRC-32C u32, type u8, payload;
+// little-endian. The length counts the type and the payload; the checksum covers the length, the
+// type and the payload.
 #pragma once
 
 #include "base/syscalls.h"
@@ -20,13 +21,13 @@ struct Frame {
 
 /// Walks over the frames of a file that is in memory.
 class FrameReader {
-  public:
+ public:
     FrameReader(sys::ConstBytes bytes, std::size_t start) : bytes_(bytes), position_(start) {}
 
     enum class Status {
-        kFrame,    ///< frame() is the next one
-        kEnd,      ///< the file ends where a frame ended
-        kTorn,     ///< what is left is no frame, and none comes after it: an append that was cut short
+        kFrame,  ///< frame() is the next one
+        kEnd,    ///< the file ends where a frame ended
+        kTorn,  ///< what is left is no frame, and none comes after it: an append that was cut short
         kDamaged,  ///< what is here is no frame, but there are some after it
     };
     Status next();
@@ -37,7 +38,7 @@ class FrameReader {
     /// Where the next frame begins or should begin.
     std::size_t position() const { return position_; }
 
-  private:
+ private:
     bool parse(std::size_t at);
     sys::ConstBytes bytes_;
     std::size_t position_;

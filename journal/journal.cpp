@@ -22,7 +22,8 @@ Result<std::set<DeltaNumber>> Journal::referenced_deltas() {
     TRY_ASSIGN(const std::vector<Node> nodes, store_->nodes());
     TRY_ASSIGN(const std::optional<Pending> pending, store_->pending());
     std::set<DeltaNumber> deltas{head.open_delta};
-    for (const Node& node : nodes) deltas.insert(node.delta);
+    for (const Node& node : nodes)
+        deltas.insert(node.delta);
     if (pending) deltas.insert(pending->inverse);
     deltas.erase(0);
     return deltas;

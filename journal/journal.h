@@ -1,23 +1,29 @@
-// The journal: the durable memory of one workspace. What it promises, and what the rest of the program
-// keeps with its help:
+// The journal: the durable memory of one workspace. What it promises, and what the rest of the
+// program keeps with its help:
 //
-//  1. Nothing in the workspace changes unless what it was is in the journal: blob written, row committed,
+//  1. Nothing in the workspace changes unless what it was is in the journal: blob written, row
+//  committed,
 //     then the live change.
 //  2. First capture in an interval wins; later ones are no-ops.
-//  3. Any prefix of the journal's writes, after kill -9 at any instruction, restores every node exactly:
-//     names, types, bytes, holes' contents, mode, owner, mtime (ns), xattrs and ACLs, symlink targets,
-//     hard-link sharing.
+//  3. Any prefix of the journal's writes, after kill -9 at any instruction, restores every node
+//  exactly:
+//     names, types, bytes, holes' contents, mode, owner, mtime (ns), xattrs and ACLs, symlink
+//     targets, hard-link sharing.
 //  4. Restore and commit are marked durably before they begin, are idempotent, and are finished by
 //     recovery: never half.
-//  5. With durability "power" the same holds after a power cut (ordered fsync, group-committed); the
-//     default "process" survives any crash of the program or of a client, and after a power cut says
-//     exactly what it can no longer prove.
+//  5. With durability "power" the same holds after a power cut (ordered fsync, group-committed);
+//  the
+//     default "process" survives any crash of the program or of a client, and after a power cut
+//     says exactly what it can no longer prove.
 //  6. One writer per state directory (a lock file); readers of the journal any time.
-//  7. The state directory is never visible through the mount, never captured, and never trusted without
+//  7. The state directory is never visible through the mount, never captured, and never trusted
+//  without
 //     checking (version, integrity).
-//  8. A restore never deletes what it did not see created, never follows a symlink, and reports what it
+//  8. A restore never deletes what it did not see created, never follows a symlink, and reports
+//  what it
 //     will do before it does it.
-//  9. Changes that reach the workspace behind the mount are noticed (size, times, hash) at restore: undo
+//  9. Changes that reach the workspace behind the mount are noticed (size, times, hash) at restore:
+//  undo
 //     refuses, rollback and discard list them first.
 #pragma once
 
@@ -44,17 +50,17 @@ struct CheckReport {
     std::uint64_t attic_objects = 0;
 };
 
-/// The parts of the state directory, opened together. The parts but the store are thread-safe; whoever
-/// uses the store holds store_mutex(), as the calls below do themselves.
+/// The parts of the state directory, opened together. The parts but the store are thread-safe;
+/// whoever uses the store holds store_mutex(), as the calls below do themselves.
 class Journal {
-  public:
+ public:
     struct Options {
         bool create = false;   ///< make what is missing
         bool durable = false;  ///< durability "power": the store syncs at every commit
-        bool lock = true;      ///< take the writer's lock first (invariant 6); a mere reader says false
+        bool lock = true;  ///< take the writer's lock first (invariant 6); a mere reader says false
     };
-    /// `workspace` is an open directory; it is duplicated. Errors as of StateDir::open, StateDir::lock
-    /// and Store::open.
+    /// `workspace` is an open directory; it is duplicated. Errors as of StateDir::open,
+    /// StateDir::lock and Store::open.
     static Result<std::unique_ptr<Journal>> open(int workspace, Options options);
 
     StateDir& state_dir() { return state_dir_; }
@@ -69,10 +75,11 @@ class Journal {
     Result<std::set<ObjectKey>> mentioned_by_all_deltas();
     /// Removes the files of all other deltas. For the writer, while no delta is being begun.
     Result<> remove_unreferenced_deltas();
-    /// Reads everything there is and reports what does not fit. An error only when it cannot look at all.
+    /// Reads everything there is and reports what does not fit. An error only when it cannot look
+    /// at all.
     Result<CheckReport> check();
 
-  private:
+ private:
     explicit Journal(StateDir state_dir) : state_dir_(std::move(state_dir)) {}
 
     UniqueFd workspace_;

@@ -157,8 +157,7 @@ Result<> Places::compact() {
         text += make_record(key, place.newest);
         ++records;
     }
-    TRY_ASSIGN(UniqueFd file,
-               sys::open_at(state_, kNewFile, O_RDWR | O_CREAT | O_TRUNC, 0600));
+    TRY_ASSIGN(UniqueFd file, sys::open_at(state_, kNewFile, O_RDWR | O_CREAT | O_TRUNC, 0600));
     TRY(sys::write_all_at(file.get(), std::as_bytes(std::span(text)), 0));
     // Once in a long while, so it may be safe from a power cut in any case.
     TRY(sys::sync_data(file.get()));

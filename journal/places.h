@@ -1,7 +1,8 @@
-// Places: where directories (and the few objects that cannot be anchored) that the journal mentions are now.
-// A file of appended records, places.log, read whole when the journal is opened and rewritten when it has grown
-// to several times what it says. An entry may be stale by one step after a crash: both the newest and the
-// place before it are kept, and whoever uses one verifies the key there.
+// Places: where directories (and the few objects that cannot be anchored) that the journal mentions
+// are now. A file of appended records, places.log, read whole when the journal is opened and
+// rewritten when it has grown to several times what it says. An entry may be stale by one step
+// after a crash: both the newest and the place before it are kept, and whoever uses one verifies
+// the key there.
 #pragma once
 
 #include <memory>
@@ -16,9 +17,9 @@ namespace unwrite::journal {
 
 /// Thread-safe.
 class Places {
-  public:
-    /// `state` is the open state directory. A torn tail is cut; a damaged record is skipped with a warning, for
-    /// a place is only a hint.
+ public:
+    /// `state` is the open state directory. A torn tail is cut; a damaged record is skipped with a
+    /// warning, for a place is only a hint.
     static Result<std::unique_ptr<Places>> open(int state);
 
     struct Place {
@@ -33,7 +34,7 @@ class Places {
     /// Makes everything set so far survive a power cut.
     Result<> sync();
 
-  private:
+ private:
     explicit Places(int state) : state_(state) {}
     Result<> load();
     Result<> open_file();
@@ -46,7 +47,7 @@ class Places {
     UniqueFd file_;             // opened by the first change, so that a reader changes nothing
     std::uint64_t end_ = 0;     // where the next record goes; 0: not even a header
     std::uint64_t records_ = 0;
-    bool damaged_ = false;      // to be written anew before anything is appended
+    bool damaged_ = false;  // to be written anew before anything is appended
     std::unordered_map<ObjectKey, Place> places_;
 };
 

@@ -12,8 +12,9 @@ namespace {
 
 constexpr const char* kVfs = "unwrite";
 
-/// SQLite resolves symlinks in the path of a database. "/proc/thread-self/fd/N" would become the path of
-/// the workspace, which after mounting leads into the mount; so the string is taken as it is.
+/// SQLite resolves symlinks in the path of a database. "/proc/thread-self/fd/N" would become the
+/// path of the workspace, which after mounting leads into the mount; so the string is taken as it
+/// is.
 int full_pathname(sqlite3_vfs* /*vfs*/, const char* name, int size, char* out) {
     const std::size_t length = std::strlen(name);
     if (size < 0 || length >= static_cast<std::size_t>(size)) return SQLITE_CANTOPEN;
@@ -33,18 +34,24 @@ int register_vfs() {
 
 int number_of(sqlite3* database, int code) {
     switch (code) {
-        case SQLITE_FULL: return ENOSPC;
+        case SQLITE_FULL:
+            return ENOSPC;
         case SQLITE_BUSY:
-        case SQLITE_LOCKED: return EBUSY;
-        case SQLITE_NOMEM: return ENOMEM;
-        case SQLITE_READONLY: return EROFS;
-        case SQLITE_TOOBIG: return E2BIG;
+        case SQLITE_LOCKED:
+            return EBUSY;
+        case SQLITE_NOMEM:
+            return ENOMEM;
+        case SQLITE_READONLY:
+            return EROFS;
+        case SQLITE_TOOBIG:
+            return E2BIG;
         case SQLITE_IOERR:
         case SQLITE_CANTOPEN: {
             const int system = sqlite3_system_errno(database);
             return system != 0 ? system : EIO;
         }
-        default: return EIO;
+        default:
+            return EIO;
     }
 }
 
@@ -87,7 +94,8 @@ Result<> Statement::bind_one(int at, std::uint64_t value) {
 
 Result<> Statement::bind_one(int at, const std::string& value) {
     // Not TRANSIENT: the value outlives the step, and is bound anew before the next.
-    if (sqlite3_bind_blob64(statement_.get(), at, value.data(), value.size(), nullptr) == SQLITE_OK) {
+    if (sqlite3_bind_blob64(statement_.get(), at, value.data(), value.size(), nullptr) ==
+        SQLITE_OK) {
         return {};
     }
     return database_error(sqlite3_db_handle(statement_.get()), "bind bytes");
@@ -95,9 +103,12 @@ Result<> Statement::bind_one(int at, const std::string& value) {
 
 Result<bool> Statement::step() {
     switch (sqlite3_step(statement_.get())) {
-        case SQLITE_ROW: return true;
-        case SQLITE_DONE: return false;
-        default: return database_error(sqlite3_db_handle(statement_.get()), "use journal.db");
+        case SQLITE_ROW:
+            return true;
+        case SQLITE_DONE:
+            return false;
+        default:
+            return database_error(sqlite3_db_handle(statement_.get()), "use journal.db");
     }
 }
 

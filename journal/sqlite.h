@@ -14,12 +14,12 @@ namespace unwrite::journal {
 
 /// One prepared statement, used again and again. `step` says whether there is a row.
 class Statement {
-  public:
+ public:
     Statement() = default;
     Result<> prepare(sqlite3* database, const char* sql);
 
-    /// Binds the values in order, after taking the statement back to its beginning. Numbers must be below
-    /// 2^63; text is stored as bytes.
+    /// Binds the values in order, after taking the statement back to its beginning. Numbers must be
+    /// below 2^63; text is stored as bytes.
     template <class... Values>
     Result<> bind(const Values&... values) {
         rewind();
@@ -43,7 +43,7 @@ class Statement {
     /// Ends the reading (an unfinished SELECT keeps the snapshot).
     void rewind();
 
-  private:
+ private:
     Result<> bind_one(int at, std::int64_t value);
     Result<> bind_one(int at, std::uint64_t value);
     Result<> bind_one(int at, std::uint32_t value) { return bind_one(at, std::uint64_t{value}); }
@@ -57,7 +57,7 @@ class Statement {
 };
 
 class Database {
-  public:
+ public:
     /// Opens or makes the file `name` in the directory `dir`, which must stay open.
     static Result<Database> open(int dir, const std::string& name);
     Result<> execute(const char* sql);
@@ -68,7 +68,7 @@ class Database {
     int changes() const { return sqlite3_changes(database_.get()); }
     sqlite3* get() const { return database_.get(); }
 
-  private:
+ private:
     struct Close {
         void operator()(sqlite3* database) const { sqlite3_close_v2(database); }
     };

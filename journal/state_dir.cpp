@@ -64,13 +64,15 @@ Error not_there() {
 }
 
 Result<> check_version(const std::string& text) {
-    const Error damaged(ErrorKind::kCorrupt, EIO, "read .unwrite/VERSION: it says nothing sensible");
+    const Error damaged(ErrorKind::kCorrupt, EIO,
+                        "read .unwrite/VERSION: it says nothing sensible");
     if (!text.starts_with(kVersionPrefix) || text.size() > 64) return damaged;
     unsigned version = 0;
     const char* begin = text.data() + kVersionPrefix.size();
     const char* end = text.data() + text.size();
     const auto [stop, problem] = std::from_chars(begin, end, version);
-    if (problem != std::errc{} || std::string_view(stop, end) != "\n" || version == 0) return damaged;
+    if (problem != std::errc{} || std::string_view(stop, end) != "\n" || version == 0)
+        return damaged;
     if (version == kVersion) return {};
     return Error(ErrorKind::kRecovery, EIO,
                  "open .unwrite: it was written by a newer program (version " +
@@ -120,8 +122,8 @@ Result<> StateDir::lock() {
         std::string holder = sys::read_file_at(fd(), "lock").value_or("");
         holder = holder.substr(0, holder.find_first_not_of("0123456789"));
         return Error(ErrorKind::kConflict, EBUSY,
-                     "lock .unwrite: " + (holder.empty() ? std::string("another process")
-                                                         : "process " + holder) +
+                     "lock .unwrite: " +
+                         (holder.empty() ? std::string("another process") : "process " + holder) +
                          " uses it");
     }
     const std::string text = std::to_string(::getpid()) + "\n";
@@ -131,6 +133,8 @@ Result<> StateDir::lock() {
     return {};
 }
 
-Result<UniqueFd> StateDir::open_attic() const { return sys::open_at(fd(), "attic", kOpenDirectory); }
+Result<UniqueFd> StateDir::open_attic() const {
+    return sys::open_at(fd(), "attic", kOpenDirectory);
+}
 
 }  // namespace unwrite::journal

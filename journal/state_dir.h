@@ -1,5 +1,6 @@
 // The state directory, .unwrite/ at the workspace's root: made, checked, locked.
-//   .gitignore ("*"), VERSION ("unwrite state 1"), lock, journal.db, places.log, attic/, deltas/, config.toml, daemon.log
+//   .gitignore ("*"), VERSION ("unwrite state 1"), lock, journal.db, places.log, attic/, deltas/,
+//   config.toml, daemon.log
 // Mode 0700, files 0600, same filesystem as the workspace.
 #pragma once
 
@@ -8,15 +9,16 @@
 namespace unwrite::journal {
 
 class StateDir {
-  public:
+ public:
     static constexpr const char* kName = ".unwrite";
 
-    /// Opens it under the workspace, makes what is missing (`create`), checks owner, type (never through a symlink),
-    /// version and filesystem, repairs its mode. Errors: kNotFound when absent and !create; kRecovery for a newer version;
-    /// kRefused when it belongs to someone else or lies on another filesystem; EROFS for a read-only workspace.
+    /// Opens it under the workspace, makes what is missing (`create`), checks owner, type (never
+    /// through a symlink), version and filesystem, repairs its mode. Errors: kNotFound when absent
+    /// and !create; kRecovery for a newer version; kRefused when it belongs to someone else or lies
+    /// on another filesystem; EROFS for a read-only workspace.
     static Result<StateDir> open(int workspace, bool create);
-    /// Takes the writer's lock (flock on `lock`, with the pid inside for messages), held until destruction.
-    /// kConflict with the holder's pid when another process has it.
+    /// Takes the writer's lock (flock on `lock`, with the pid inside for messages), held until
+    /// destruction. kConflict with the holder's pid when another process has it.
     Result<> lock();
 
     int fd() const { return fd_.get(); }
@@ -24,7 +26,7 @@ class StateDir {
     /// A fresh descriptor of attic/, for Attic::open.
     Result<UniqueFd> open_attic() const;
 
-  private:
+ private:
     StateDir() = default;
     UniqueFd fd_;
     UniqueFd deltas_;

@@ -10,7 +10,9 @@ namespace unwrite::journal {
 
 namespace {
 
-std::uint64_t to_number(std::int64_t value) { return static_cast<std::uint64_t>(value); }
+std::uint64_t to_number(std::int64_t value) {
+    return static_cast<std::uint64_t>(value);
+}
 
 Error damaged(std::string_view what) {
     return Error(ErrorKind::kCorrupt, EIO, "read journal.db: " + std::string(what));
@@ -183,7 +185,8 @@ Result<OriginNumber> Store::add_origin(const Origin& origin) {
 
 Result<> Store::State::write_tags(const Node& node) {
     TRY(delete_tags.run(node.number));
-    for (const auto& [key, value] : node.tags) TRY(insert_tag.run(node.number, key, value));
+    for (const auto& [key, value] : node.tags)
+        TRY(insert_tag.run(node.number, key, value));
     return {};
 }
 
@@ -228,9 +231,12 @@ Result<> Store::State::write_counters(const Counters& counters) {
 Result<Store::Changed> Store::State::apply(const Change& change) {
     TRY_ASSIGN(Counters counters, read_counters());
     Changed changed;
-    for (const Node& node : change.add_nodes) TRY(add_node(node, counters, changed));
-    for (const Node& node : change.update_nodes) TRY(update_node_row(node));
-    for (const NodeNumber number : change.remove_nodes) TRY(remove_node(number));
+    for (const Node& node : change.add_nodes)
+        TRY(add_node(node, counters, changed));
+    for (const Node& node : change.update_nodes)
+        TRY(update_node_row(node));
+    for (const NodeNumber number : change.remove_nodes)
+        TRY(remove_node(number));
     if (change.head) counters.head = *change.head;
     if (change.take_delta_number || change.open_delta_is_new) {
         changed.delta = counters.next_delta++;

@@ -1,6 +1,7 @@
-// The tree of states in SQLite: nodes, origins, the pending operation. SQLite is used here alone, never on the
-// path of a read or a write of the mount. The database is opened through a VFS of our own, because SQLite's
-// resolves "/proc/self/fd/N/journal.db" to a path that leads into the mount (xFullPathname keeps the string).
+// The tree of states in SQLite: nodes, origins, the pending operation. SQLite is used here alone,
+// never on the path of a read or a write of the mount. The database is opened through a VFS of our
+// own, because SQLite's resolves "/proc/self/fd/N/journal.db" to a path that leads into the mount
+// (xFullPathname keeps the string).
 #pragma once
 
 #include <functional>
@@ -19,17 +20,18 @@ enum class NodeKind { kRoot, kCheckpoint, kStep, kRun, kUndo, kMount };
 /// One state of the tree. The live state has no row: it is what `current` became since.
 struct Node {
     NodeNumber number = 0;
-    NodeNumber parent = 0;         ///< 0 for the root
+    NodeNumber parent = 0;  ///< 0 for the root
     NodeKind kind = NodeKind::kStep;
-    std::string name{};              ///< empty: unnamed
+    std::string name{};  ///< empty: unnamed
     std::string text{};
-    std::int64_t time_ns = 0;      ///< when it was sealed, ns since 1970
+    std::int64_t time_ns = 0;  ///< when it was sealed, ns since 1970
     OriginNumber origin = 0;
-    /// The delta of the edge to `parent`. When `down` is false it holds the images of the parent's side (the node
-    /// is on the trunk: applying it goes up); when true, those of the node's side (applying it goes down to it).
+    /// The delta of the edge to `parent`. When `down` is false it holds the images of the parent's
+    /// side (the node is on the trunk: applying it goes up); when true, those of the node's side
+    /// (applying it goes down to it).
     DeltaNumber delta = 0;
     bool down = false;
-    bool open = true;              ///< a named checkpoint that was not popped
+    bool open = true;  ///< a named checkpoint that was not popped
     std::map<std::string, std::string> tags{};
 };
 
@@ -37,9 +39,9 @@ struct Origin {
     OriginNumber number = 0;
     std::uint32_t uid = 0;
     std::int64_t pid = 0;
-    std::string executable{};        ///< bytes; as /proc/<pid>/exe says
-    std::string session{};           ///< "user", "run-<id>", or what UNWRITE_SESSION names
-    NodeNumber step = 0;           ///< the node made for the run, 0 for the user
+    std::string executable{};  ///< bytes; as /proc/<pid>/exe says
+    std::string session{};     ///< "user", "run-<id>", or what UNWRITE_SESSION names
+    NodeNumber step = 0;       ///< the node made for the run, 0 for the user
     bool agent = false;
     std::int64_t time_ns = 0;
 };
@@ -47,32 +49,35 @@ struct Origin {
 /// What was begun and must be finished by recovery.
 struct Pending {
     enum class Verb { kRestore, kCommit, kPurge } verb = Verb::kRestore;
-    NodeNumber target = 0;         ///< restore: where to; commit: unused
-    NodeNumber edge = 0;           ///< restore: the node whose edge is being crossed, 0 between two
-    DeltaNumber inverse = 0;       ///< restore: the delta that becomes the edge's when the crossing is done
-    bool applying = false;         ///< the inverse is complete; the live state is being changed
+    NodeNumber target = 0;  ///< restore: where to; commit: unused
+    NodeNumber edge = 0;    ///< restore: the node whose edge is being crossed, 0 between two
+    DeltaNumber inverse =
+        0;  ///< restore: the delta that becomes the edge's when the crossing is done
+    bool applying = false;  ///< the inverse is complete; the live state is being changed
 };
 
 /// Everything about the live state that is not a node.
 struct Head {
     NodeNumber root = 0;
-    NodeNumber current = 0;        ///< the node that the open interval began at
-    DeltaNumber open_delta = 0;    ///< of the open interval (images of `current`)
-    NodeNumber redo_tip = 0;       ///< the node that undo/rollback/discard came from, 0: nothing to redo
-    std::string mode{};              ///< "idle", "task" (anything since the root?) and the like; free text of overlay
+    NodeNumber current = 0;      ///< the node that the open interval began at
+    DeltaNumber open_delta = 0;  ///< of the open interval (images of `current`)
+    NodeNumber redo_tip = 0;  ///< the node that undo/rollback/discard came from, 0: nothing to redo
+    std::string
+        mode{};  ///< "idle", "task" (anything since the root?) and the like; free text of overlay
 };
 
-/// Not thread-safe: the journal serialises. Every call is one transaction, complete for any crash of the process;
-/// `durable` stores also fsync at each. Errors: kCorrupt (not a database, damaged), kRecovery (newer version:
-/// the text names both versions), kSystem (disk full: ENOSPC, and so on).
+/// Not thread-safe: the journal serialises. Every call is one transaction, complete for any crash
+/// of the process; `durable` stores also fsync at each. Errors: kCorrupt (not a database, damaged),
+/// kRecovery (newer version: the text names both versions), kSystem (disk full: ENOSPC, and so on).
 class Store {
-  public:
-    /// `state` is the open state directory. A fresh store has one node, the root n1, and an open delta 1.
+ public:
+    /// `state` is the open state directory. A fresh store has one node, the root n1, and an open
+    /// delta 1.
     static Result<std::unique_ptr<Store>> open(int state, bool durable);
     ~Store();
 
     Result<Head> head();
-    Result<std::vector<Node>> nodes();                 ///< ordered by number
+    Result<std::vector<Node>> nodes();  ///< ordered by number
     Result<std::optional<Node>> node(NodeNumber number);
     Result<std::optional<Pending>> pending();
     Result<std::vector<Origin>> origins();
@@ -81,14 +86,14 @@ class Store {
 
     /// A batch of changes in one transaction.
     struct Change {
-        std::vector<Node> add_nodes{};                   ///< `number` 0: taken from the counter, in order
+        std::vector<Node> add_nodes{};  ///< `number` 0: taken from the counter, in order
         std::vector<Node> update_nodes{};
         std::vector<NodeNumber> remove_nodes{};
         std::optional<Head> head{};
-        std::optional<std::optional<Pending>> pending{}; ///< engaged with nullopt: clear it
-        bool take_delta_number = false;                ///< a new DeltaNumber is returned
-        bool current_is_added_node = false;            ///< head.current := the first added node's number
-        bool open_delta_is_new = false;                ///< head.open_delta := the new delta's number
+        std::optional<std::optional<Pending>> pending{};  ///< engaged with nullopt: clear it
+        bool take_delta_number = false;                   ///< a new DeltaNumber is returned
+        bool current_is_added_node = false;  ///< head.current := the first added node's number
+        bool open_delta_is_new = false;      ///< head.open_delta := the new delta's number
     };
     struct Changed {
         std::vector<NodeNumber> nodes{};
@@ -99,7 +104,7 @@ class Store {
     /// SQLite's own integrity check; empty when all is well.
     Result<std::vector<std::string>> integrity_problems();
 
-  private:
+ private:
     struct State;
     explicit Store(std::unique_ptr<State> state);
     std::unique_ptr<State> state_;

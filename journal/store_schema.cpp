@@ -67,7 +67,8 @@ Result<> prepare_schema(Database& database, bool durable) {
                      "use the newer program");
     }
     if (version < 0) return not_the_journal();
-    // Where a filesystem has no shared memory SQLite stays with its rollback journal, which is as safe.
+    // Where a filesystem has no shared memory SQLite stays with its rollback journal, which is as
+    // safe.
     TRY(database.query_text("PRAGMA journal_mode = WAL"));
     TRY(database.execute(durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL"));
     TRY(database.execute("PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY"));
@@ -110,7 +111,8 @@ Result<> Store::State::prepare() {
          "INSERT INTO origins(uid, pid, executable, session, step, agent, time_ns)"
          " VALUES(?, ?, ?, ?, ?, ?, ?)"},
     };
-    for (const Entry& entry : entries) TRY(entry.statement->prepare(database.get(), entry.sql));
+    for (const Entry& entry : entries)
+        TRY(entry.statement->prepare(database.get(), entry.sql));
     return {};
 }
 

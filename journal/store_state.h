@@ -8,7 +8,8 @@
 
 namespace unwrite::journal {
 
-/// Makes the tables of a fresh database, checks the version of an old one, sets how commits are made.
+/// Makes the tables of a fresh database, checks the version of an old one, sets how commits are
+/// made.
 Result<> prepare_schema(Database& database, bool durable);
 
 struct Store::State {

@@ -12,7 +12,7 @@ namespace {
 using tests::Scratch;
 
 class Attributes : public ::testing::Test {
-  protected:
+ protected:
     void SetUp() override {
         scratch_.write("file", "x");
         ASSERT_OK(sys::make_directory(scratch_.fd(), "dir", 0755));

@@ -15,12 +15,13 @@ using tests::Scratch;
 std::string noise(std::size_t size, unsigned seed) {
     std::mt19937 random(seed);
     std::string text(size, '\0');
-    for (char& c : text) c = static_cast<char>(random());
+    for (char& c : text)
+        c = static_cast<char>(random());
     return text;
 }
 
 class Copy : public ::testing::Test {
-  protected:
+ protected:
     UniqueFd in(const std::string& text) const {
         scratch_.write("in", text);
         return scratch_.open("in", O_RDONLY);
@@ -108,7 +109,8 @@ TEST_F(Copy, ThreadsMayFillDisjointRangesOfOneFile) {
             }
         });
     }
-    for (std::thread& thread : threads) thread.join();
+    for (std::thread& thread : threads)
+        thread.join();
     EXPECT_TRUE(scratch_.read("out") == text);
 }
 

@@ -35,7 +35,8 @@ TEST(Crc32c, TableAndInstructionAgree) {
     std::mt19937 random(11);
     for (std::size_t size = 0; size < 300; ++size) {
         std::vector<std::byte> bytes(size);
-        for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
+        for (std::byte& byte : bytes)
+            byte = static_cast<std::byte>(random());
         EXPECT_EQ(crc32c(bytes), crc32c_by_table(bytes, 0)) << size;
         EXPECT_EQ(crc32c(bytes, 0xDEADBEEFU), crc32c_by_table(bytes, 0xDEADBEEFU)) << size;
     }

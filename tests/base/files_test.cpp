@@ -94,7 +94,8 @@ TEST(Files, ReplacesAFileAtomically) {
 TEST(Files, ReadsALargeFileWhole) {
     const Scratch scratch;
     std::string text;
-    for (int i = 0; i < 30000; ++i) text += std::to_string(i);
+    for (int i = 0; i < 30000; ++i)
+        text += std::to_string(i);
     scratch.write("f", text);
     ASSERT_ASSIGN(const std::string found, sys::read_file_at(scratch.fd(), "f"));
     EXPECT_EQ(found, text);
@@ -131,15 +132,18 @@ TEST(Files, LinkDoesNotFollow) {
 
 std::set<std::string> names_of(const std::vector<sys::DirectoryEntry>& entries) {
     std::set<std::string> names;
-    for (const auto& entry : entries) names.insert(entry.name);
+    for (const auto& entry : entries)
+        names.insert(entry.name);
     return names;
 }
 
 TEST(Directories, AreReadWholeAndInPortions) {
     const Scratch scratch;
     std::set<std::string> expected{"new\nline", "\xff\xfe", std::string(255, 'l')};
-    for (int i = 0; i < 3000; ++i) expected.insert("f" + std::to_string(i));
-    for (const std::string& name : expected) scratch.open(name, O_CREAT | O_RDWR);
+    for (int i = 0; i < 3000; ++i)
+        expected.insert("f" + std::to_string(i));
+    for (const std::string& name : expected)
+        scratch.open(name, O_CREAT | O_RDWR);
     ASSERT_ASSIGN(const auto whole, sys::read_directory(scratch.fd()));
     EXPECT_EQ(names_of(whole), expected);
     EXPECT_EQ(whole.size(), expected.size());

@@ -11,7 +11,7 @@ namespace unwrite {
 namespace {
 
 class Log : public ::testing::Test {
-  protected:
+ protected:
     void SetUp() override {
         log::set_output(scratch_.open("log", O_WRONLY | O_CREAT | O_APPEND));
         log::set_level(log::Level::kWarning);
@@ -41,10 +41,12 @@ TEST_F(Log, WritesWholeLinesFromManyThreads) {
     std::vector<std::thread> threads;
     for (int i = 0; i < 4; ++i) {
         threads.emplace_back([] {
-            for (int line = 0; line < 100; ++line) log::error("0123456789");
+            for (int line = 0; line < 100; ++line)
+                log::error("0123456789");
         });
     }
-    for (std::thread& thread : threads) thread.join();
+    for (std::thread& thread : threads)
+        thread.join();
     std::istringstream text(scratch_.read("log"));
     int lines = 0;
     for (std::string line; std::getline(text, line); ++lines) {

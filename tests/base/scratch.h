@@ -17,7 +17,7 @@
 namespace unwrite::tests {
 
 class Scratch {
-  public:
+ public:
     Scratch() {
         std::string pattern = (std::filesystem::temp_directory_path() / "unwrite-XXXXXX").string();
         if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp " + pattern);
@@ -49,7 +49,7 @@ class Scratch {
         return fd ? *std::move(fd) : UniqueFd();
     }
 
-  private:
+ private:
     std::filesystem::path path_;
     UniqueFd fd_;
 };
@@ -78,10 +78,10 @@ std::optional<ErrorKind> kind_of(const Result<T>& result) {
 }  // namespace unwrite::tests
 
 /// The value of a Result<T>, or the end of the test.
-#define ASSERT_ASSIGN(target, ...)                                                   \
-    auto UNWRITE_JOIN(assert_result_, __LINE__) = (__VA_ARGS__);                     \
-    ASSERT_TRUE(UNWRITE_JOIN(assert_result_, __LINE__).ok())                         \
-        << UNWRITE_JOIN(assert_result_, __LINE__).error().message();                 \
+#define ASSERT_ASSIGN(target, ...)                                   \
+    auto UNWRITE_JOIN(assert_result_, __LINE__) = (__VA_ARGS__);     \
+    ASSERT_TRUE(UNWRITE_JOIN(assert_result_, __LINE__).ok())         \
+        << UNWRITE_JOIN(assert_result_, __LINE__).error().message(); \
     target = *std::move(UNWRITE_JOIN(assert_result_, __LINE__))
 
 #define ASSERT_OK(...) ASSERT_EQ(::unwrite::tests::failure_of(__VA_ARGS__), "")

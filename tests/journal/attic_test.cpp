@@ -13,7 +13,7 @@ namespace {
 using tests::Scratch;
 
 class AtticTest : public ::testing::Test {
-  protected:
+ protected:
     void SetUp() override {
         ASSERT_OK(sys::make_directory(fd(), "attic", 0700));
         reopen();
@@ -205,10 +205,9 @@ TEST_F(AtticTest, ModesAreNoObstacleForTheOwner) {
                           sys::make_directory(fd(), "d/closed/in", 0700).ok() &&
                           sys::make_directory(fd(), "d/closed/in/er", 0555).ok();
         scratch_.write("d/closed/f", "x");
-        const bool closed =
-            sys::change_mode(scratch_.open("d/closed/in", O_PATH).get(), 0).ok() &&
-            sys::change_mode(scratch_.open("d/closed", O_PATH).get(), 0555).ok() &&
-            sys::change_mode(scratch_.open("d", O_PATH).get(), 0555).ok();
+        const bool closed = sys::change_mode(scratch_.open("d/closed/in", O_PATH).get(), 0).ok() &&
+                            sys::change_mode(scratch_.open("d/closed", O_PATH).get(), 0555).ok() &&
+                            sys::change_mode(scratch_.open("d", O_PATH).get(), 0555).ok();
         const ObjectKey key = key_of("d");
         const bool moved = attic_->displace(fd(), "d", key, true).ok();
         const auto there = sys::stat_at(attic_->directory(), Attic::file_name(key));

@@ -1,7 +1,5 @@
-// The process is killed at every crash point in turn; what was acknowledged is there afterwards, and the
-// rest is a prefix of what was being done.
-#include "base/crash_point.h"
-
+// The process is killed at every crash point in turn; what was acknowledged is there afterwards,
+// and the rest is a prefix of what was being done.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -14,6 +12,7 @@
 #include <set>
 #include <vector>
 
+#include "base/crash_point.h"
 #include "journal/journal.h"
 #include "tests/base/scratch.h"
 
@@ -24,10 +23,10 @@ using tests::Scratch;
 
 /// A counter that the killed child shares with the test: how many steps were acknowledged.
 class Acknowledged {
-  public:
+ public:
     Acknowledged() {
-        void* page = ::mmap(nullptr, sizeof(int), PROT_READ | PROT_WRITE,
-                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        void* page =
+            ::mmap(nullptr, sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         count_ = static_cast<volatile int*>(page);
     }
     Acknowledged(const Acknowledged&) = delete;
@@ -37,7 +36,7 @@ class Acknowledged {
     void add() { *count_ = *count_ + 1; }
     int count() const { return *count_; }
 
-  private:
+ private:
     volatile int* count_;
 };
 
@@ -63,7 +62,8 @@ bool survives(int passage, const std::string& list, const std::function<bool()>&
 std::set<std::string> passed_points(const Scratch& scratch) {
     std::set<std::string> names;
     std::istringstream list(scratch.read("list"));
-    for (std::string line; std::getline(list, line);) names.insert(line);
+    for (std::string line; std::getline(list, line);)
+        names.insert(line);
     return names;
 }
 
@@ -106,8 +106,8 @@ int steps_held(const Delta& delta, const std::string& text, int data) {
         if (!known) continue;
         for (const ContentImage& image : object->second.content) {
             std::string found(image.length, '\0');
-            const auto got = sys::read_exactly_at(
-                data, std::as_writable_bytes(std::span(found)), image.position);
+            const auto got = sys::read_exactly_at(data, std::as_writable_bytes(std::span(found)),
+                                                  image.position);
             EXPECT_TRUE(got.ok());
             EXPECT_TRUE(found == text.substr(image.offset, image.length)) << "wrong bytes";
         }
@@ -122,7 +122,8 @@ TEST(Crash, S67_EveryPrefixOfADeltaIsWhole) {
     for (int passage = 1; !alive && passage < 500; ++passage) {
         const Scratch scratch;
         std::string text(300'000, '\0');
-        for (std::size_t i = 0; i < text.size(); ++i) text[i] = static_cast<char>(1 + i / 7 % 200);
+        for (std::size_t i = 0; i < text.size(); ++i)
+            text[i] = static_cast<char>(1 + i / 7 % 200);
         scratch.write("source", text);
         const UniqueFd source = scratch.open("source", O_RDONLY);
         acknowledged.reset();
@@ -190,7 +191,8 @@ bool session(int workspace, Acknowledged& acknowledged) {
         TRY(journal->store().apply({.update_nodes = {*node}, .remove_nodes = {1}, .head = head}));
         acknowledged.add();
         TRY(journal->remove_unreferenced_deltas());
-        for (const ObjectKey& key : journal->attic().list()) TRY(journal->attic().remove(key));
+        for (const ObjectKey& key : journal->attic().list())
+            TRY(journal->attic().remove(key));
         return journal->places().clear();
     }();
     return done.ok();

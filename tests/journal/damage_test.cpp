@@ -73,7 +73,8 @@ TEST(Damage, RandomBytesAreNoDelta) {
     for (int round = 0; round < 3000; ++round) {
         std::string log = round % 2 == 0 ? encode_delta_header(7) : std::string();
         const std::size_t size = random() % 400;
-        while (log.size() < size) log += static_cast<char>(random() % (round % 3 == 0 ? 4 : 256));
+        while (log.size() < size)
+            log += static_cast<char>(random() % (round % 3 == 0 ? 4 : 256));
         const auto parsed = parse_delta(bytes_of(log), 7);
         if (parsed) {
             EXPECT_EQ(parsed->records, 0U) << "seed " << kSeed << " round " << round;
@@ -87,12 +88,14 @@ TEST(Damage, RecordsWithRightChecksumsAndWrongContentAreRefused) {
     for (int round = 0; round < 5000; ++round) {
         std::string payload;
         const std::size_t size = random() % 120;
-        while (payload.size() < size) payload += static_cast<char>(random() % 5);
+        while (payload.size() < size)
+            payload += static_cast<char>(random() % 5);
         const auto type = static_cast<std::uint8_t>(random() % 9);
         const std::string log = encode_delta_header(7) + make_frame(type, payload);
         const auto parsed = parse_delta(bytes_of(log), 7);
         if (!parsed) continue;
-        for (const auto& [at, state] : parsed->delta.names) EXPECT_TRUE(is_component(at.name));
+        for (const auto& [at, state] : parsed->delta.names)
+            EXPECT_TRUE(is_component(at.name));
         for (const auto& [key, image] : parsed->delta.objects) {
             EXPECT_TRUE(image.content.empty() || image.size);
         }
@@ -102,20 +105,18 @@ TEST(Damage, RecordsWithRightChecksumsAndWrongContentAreRefused) {
 TEST(Damage, NamesThatLeadElsewhereAreRefused) {
     for (const std::string& name : {std::string(".."), std::string("."), std::string("a/b"),
                                     std::string(), std::string("a\0b", 3)}) {
-        const std::string log =
-            encode_delta_header(7) +
-            make_frame(1, encode_name({{{2, 1}, name}, std::nullopt, 0}, 1));
+        const std::string log = encode_delta_header(7) +
+                                make_frame(1, encode_name({{{2, 1}, name}, std::nullopt, 0}, 1));
         EXPECT_KIND(ErrorKind::kCorrupt, parse_delta(bytes_of(log), 7));
     }
 }
 
 TEST(Damage, RangesThatOverflowAreRefused) {
     const std::uint64_t huge = ~std::uint64_t{0} - 1;
-    for (const ContentImage& image : {ContentImage{huge, 4, 0}, ContentImage{0, huge, 0},
-                                      ContentImage{0, 4, huge}, ContentImage{0, 0, 0},
-                                      ContentImage{1ULL << 62, 1ULL << 62, ContentImage::kHole}}) {
-        const std::string log = encode_delta_header(7) +
-                                make_frame(3, encode_size({1, 1}, 5, 1)) +
+    for (const ContentImage& image :
+         {ContentImage{huge, 4, 0}, ContentImage{0, huge, 0}, ContentImage{0, 4, huge},
+          ContentImage{0, 0, 0}, ContentImage{1ULL << 62, 1ULL << 62, ContentImage::kHole}}) {
+        const std::string log = encode_delta_header(7) + make_frame(3, encode_size({1, 1}, 5, 1)) +
                                 make_frame(4, encode_content({1, 1}, image));
         EXPECT_KIND(ErrorKind::kCorrupt, parse_delta(bytes_of(log), 7));
     }
@@ -155,7 +156,8 @@ TEST(Damage, PlacesSurviveAnything) {
     log::set_level(log::Level::kError);  // it warns, as it should, three hundred times
     {
         ASSERT_ASSIGN(const auto places, Places::open(scratch.fd()));
-        for (std::uint64_t i = 1; i <= 20; ++i) ASSERT_OK(places->set({i, 1}, {{2, 2}, "dir"}));
+        for (std::uint64_t i = 1; i <= 20; ++i)
+            ASSERT_OK(places->set({i, 1}, {{2, 2}, "dir"}));
     }
     const std::string good = scratch.read("places.log");
     for (int round = 0; round < 300; ++round) {
@@ -171,7 +173,8 @@ TEST(Damage, PlacesSurviveAnything) {
         EXPECT_EQ(again->find({99, 1})->newest.name, "after") << "round " << round;
         if (round % 3 != 0) {
             int found = 0;
-            for (std::uint64_t i = 1; i <= 20; ++i) found += again->contains({i, 1}) ? 1 : 0;
+            for (std::uint64_t i = 1; i <= 20; ++i)
+                found += again->contains({i, 1}) ? 1 : 0;
             EXPECT_GE(found, 19) << "one flipped bit costs one place at most, round " << round;
         }
     }
@@ -192,7 +195,8 @@ TEST(Damage, AStoreOfRandomBytesIsRefused) {
     RecordProperty("seed", kSeed);
     const Scratch scratch;
     std::string text;
-    while (text.size() < 8192) text += static_cast<char>(random());
+    while (text.size() < 8192)
+        text += static_cast<char>(random());
     scratch.write("journal.db", text);
     EXPECT_KIND(ErrorKind::kCorrupt, Store::open(scratch.fd(), false));
 }
@@ -204,7 +208,8 @@ TEST(Damage, AStoreWithFlippedBitsFailsOrAnswers) {
     {
         ASSERT_ASSIGN(const auto store, Store::open(scratch.fd(), false));
         Store::Change change;
-        for (int i = 0; i < 50; ++i) change.add_nodes.push_back({.parent = 1, .name = "some name"});
+        for (int i = 0; i < 50; ++i)
+            change.add_nodes.push_back({.parent = 1, .name = "some name"});
         ASSERT_OK(store->apply(change));
     }
     const std::string good = scratch.read("journal.db");

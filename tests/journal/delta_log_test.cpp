@@ -19,14 +19,16 @@ constexpr ObjectKey kRoot{2, 100};
 constexpr ObjectKey kFile{17, 1'700'000'000'123'456'789};
 constexpr ObjectKey kOther{18, 0};
 
-NameImage absent(const std::string& name) { return {{kRoot, name}, std::nullopt, 0}; }
+NameImage absent(const std::string& name) {
+    return {{kRoot, name}, std::nullopt, 0};
+}
 
 NameImage present(const std::string& name, const ObjectKey& object) {
     return {{kRoot, name}, object, S_IFREG};
 }
 
 class DeltaLog : public ::testing::Test {
-  protected:
+ protected:
     Delta read(DeltaNumber number = 7) const {
         auto delta = read_delta(scratch_.fd(), number);
         EXPECT_TRUE(delta.ok()) << delta.error().message();
@@ -67,8 +69,12 @@ TEST_F(DeltaLog, NothingMakesNoFiles) {
 
 TEST_F(DeltaLog, ReadsBackEveryKindOfRecord) {
     DeltaWriter writer(scratch_.fd(), 7);
-    const Attributes attributes{
-        S_IFREG | 04711, 12, 34, -5, 999'999'999, {{"user.a", std::string("\0x", 2)}, {"user.b", ""}}};
+    const Attributes attributes{S_IFREG | 04711,
+                                12,
+                                34,
+                                -5,
+                                999'999'999,
+                                {{"user.a", std::string("\0x", 2)}, {"user.b", ""}}};
     ASSERT_OK(writer.name(absent("new\nline\xff"), 3));
     ASSERT_OK(writer.name(present("b", kFile), 3));
     ASSERT_OK(writer.attributes(kFile, attributes, 4));
@@ -117,13 +123,15 @@ TEST_F(DeltaLog, OverlappingContentKeepsTheFirst) {
     const Delta delta = read();
     EXPECT_EQ(content(delta, kFile, 20), "  bbaaaabbbbaabbbb  ");
     std::uint64_t total = 0;
-    for (const ContentImage& image : delta.objects.at(kFile).content) total += image.length;
+    for (const ContentImage& image : delta.objects.at(kFile).content)
+        total += image.length;
     EXPECT_EQ(total, 16U) << "no byte twice";
 }
 
 TEST_F(DeltaLog, SmallAndLargeContentComesBack) {
     std::string text(700'000, 'x');
-    for (std::size_t i = 0; i < text.size(); ++i) text[i] = static_cast<char>(i * 31 >> 3);
+    for (std::size_t i = 0; i < text.size(); ++i)
+        text[i] = static_cast<char>(i * 31 >> 3);
     DeltaWriter writer(scratch_.fd(), 7);
     const UniqueFd file = source(text);
     ASSERT_OK(writer.size(kFile, text.size(), 1));
@@ -214,7 +222,8 @@ TEST_F(DeltaLog, AHeaderCutShortIsAnEmptyDelta) {
 TEST_F(DeltaLog, DamageInTheMiddleIsToldWithItsPosition) {
     {
         DeltaWriter writer(scratch_.fd(), 7);
-        for (const char* name : {"a", "b", "c"}) ASSERT_OK(writer.name(absent(name), 1));
+        for (const char* name : {"a", "b", "c"})
+            ASSERT_OK(writer.name(absent(name), 1));
     }
     const std::string text = scratch_.read("7.log");
     const std::size_t record = (text.size() - kDeltaHeader) / 3;
@@ -279,7 +288,8 @@ TEST_F(DeltaLog, FilesAreListedAndRemoved) {
 
 TEST_F(DeltaLog, ManyThreadsMayAppend) {
     std::string text(4 * 50 * 4096, '\0');
-    for (std::size_t i = 0; i < text.size(); ++i) text[i] = static_cast<char>(i / 4096 + 1);
+    for (std::size_t i = 0; i < text.size(); ++i)
+        text[i] = static_cast<char>(i / 4096 + 1);
     const UniqueFd file = source(text);
     DeltaWriter writer(scratch_.fd(), 7);
     ASSERT_OK(writer.size(kFile, text.size(), 1));
@@ -296,7 +306,8 @@ TEST_F(DeltaLog, ManyThreadsMayAppend) {
             }
         });
     }
-    for (std::thread& thread : threads) thread.join();
+    for (std::thread& thread : threads)
+        thread.join();
     const Delta delta = read();
     EXPECT_EQ(delta.names.size(), 200U);
     EXPECT_TRUE(content(delta, kFile, text.size()) == text);

@@ -11,7 +11,7 @@ namespace {
 using tests::Scratch;
 
 class JournalTest : public ::testing::Test {
-  protected:
+ protected:
     void SetUp() override {
         auto opened = Journal::open(scratch_.fd(), {.create = true});
         ASSERT_TRUE(opened.ok()) << opened.error().message();

@@ -13,7 +13,7 @@ namespace {
 using tests::Scratch;
 
 class StoreTest : public ::testing::Test {
-  protected:
+ protected:
     void SetUp() override { reopen(); }
     void reopen() {
         store_.reset();
