@@ -50,7 +50,7 @@ struct DeltaWriter::State {
     UniqueFd data;
     std::uint64_t log_end = 0;
     std::uint64_t data_end = 0;
-    bool entries_synced = false;
+    int entries_synced = 0;  // how many of the two files have a durable name
     // Content holds it shared from its data to its record, sync() exclusively: else the record of
     // one could become durable by the other's sync before its data is.
     std::shared_mutex gate;
@@ -221,7 +221,7 @@ Result<> DeltaWriter::sync() {
     const std::unique_lock exclusive(state_->gate);
     int data = -1;
     int log = -1;
-    bool entries_synced = false;
+    int entries_synced = 0;
     {
         const std::lock_guard lock(state_->mutex);
         data = state_->data.get();
@@ -230,11 +230,11 @@ Result<> DeltaWriter::sync() {
     }
     if (data >= 0) TRY(sys::sync_data(data));
     if (log >= 0) TRY(sys::sync_data(log));
-    if (entries_synced || (data < 0 && log < 0)) return {};
+    const int entries = (data >= 0 ? 1 : 0) + (log >= 0 ? 1 : 0);
+    if (entries == entries_synced) return {};
     TRY(sys::sync(state_->deltas));
     const std::lock_guard lock(state_->mutex);
-    // The data file may have been made after the log: then the directory has to be synced again.
-    state_->entries_synced = data >= 0 && log >= 0;
+    state_->entries_synced = entries;
     return {};
 }
 
