@@ -49,7 +49,7 @@ bool was_written(const ObjectKey& key, const std::vector<LayerPtr>& between) {
     });
 }
 
-Result<bool> files_differ(View& older, const Found& a, View& newer, const Found& b, const std::vector<LayerPtr>& between) {
+Result<bool> files_differ(View& older, const Located& a, View& newer, const Located& b, const std::vector<LayerPtr>& between) {
     if (a.key == b.key && !was_written(a.key, between)) return false;
     TRY_ASSIGN(const std::uint64_t size, older.size(a));
     TRY_ASSIGN(const std::uint64_t other_size, newer.size(b));
@@ -63,7 +63,7 @@ Result<bool> files_differ(View& older, const Found& a, View& newer, const Found&
 }
 
 // Devices are told apart by their number.
-Result<bool> devices_differ(View& older, const Found& a, View& newer, const Found& b) {
+Result<bool> devices_differ(View& older, const Located& a, View& newer, const Located& b) {
     TRY_ASSIGN(const HandlePtr one, older.live().open(a, Access::kPath));
     TRY_ASSIGN(const HandlePtr two, newer.live().open(b, Access::kPath));
     TRY_ASSIGN(const struct stat first, sys::stat_fd(one->fd.get()));
@@ -74,7 +74,7 @@ Result<bool> devices_differ(View& older, const Found& a, View& newer, const Foun
 struct Placed {
     NameKey at;
     std::string path;
-    Found found;
+    Located found;
 };
 
 class Comparison {
@@ -97,8 +97,8 @@ class Comparison {
 
   private:
     struct NamePair {
-        std::optional<Found> older;
-        std::optional<Found> newer;
+        std::optional<Located> older;
+        std::optional<Located> newer;
     };
 
     Result<> compare_names();
@@ -109,8 +109,8 @@ class Comparison {
     Result<> changed_objects();
     Result<> add_both(ChangeKind kind, const Placed& was, const Placed& is);
     Result<> add_one(ChangeKind kind, View& view, const Placed& placed);
-    Result<> count_below(View& view, const Found& directory, Change& change);
-    Result<bool> attributes_differ(const Found& a, const Found& b);
+    Result<> count_below(View& view, const Located& directory, Change& change);
+    Result<bool> attributes_differ(const Located& a, const Located& b);
     void book(Change& change, const NameKey* name, const ObjectKey& object) const;
 
     View& older_;
@@ -219,7 +219,7 @@ Result<> Comparison::changed_objects() {
     return {};
 }
 
-Result<bool> Comparison::attributes_differ(const Found& a, const Found& b) {
+Result<bool> Comparison::attributes_differ(const Located& a, const Located& b) {
     if (a.key == b.key) {
         const bool mentioned = std::any_of(between_.begin(), between_.end(), [&](const LayerPtr& layer) {
             const ObjectImage* image = layer->object(a.key);
@@ -287,7 +287,7 @@ Result<> Comparison::add_one(ChangeKind kind, View& view, const Placed& placed) 
 }
 
 // Objects that are on the other side too (moved in or out) are not counted: they are differences of their own.
-Result<> Comparison::count_below(View& view, const Found& directory, Change& change) {
+Result<> Comparison::count_below(View& view, const Located& directory, Change& change) {
     return view.walk(directory, [&](const Walked& walked) {
         if (result_.names.contains(walked.at) && done_.contains(walked.found.key)) return false;
         ++change.below;
@@ -321,7 +321,7 @@ std::vector<LayerPtr> layers_between(const View& older, const View& newer) {
     return between;
 }
 
-Result<bool> content_differs(View& older, const Found& a, View& newer, const Found& b, const std::vector<LayerPtr>& between) {
+Result<bool> content_differs(View& older, const Located& a, View& newer, const Located& b, const std::vector<LayerPtr>& between) {
     if (S_ISREG(a.type)) return files_differ(older, a, newer, b, between);
     if (a.key == b.key) return false;
     if (S_ISLNK(a.type)) {

@@ -23,8 +23,8 @@ namespace unwrite::overlay {
 
 struct Difference {
     Change change{};
-    std::optional<Found> older{};
-    std::optional<Found> newer{};
+    std::optional<Located> older{};
+    std::optional<Located> newer{};
     std::string older_path{};   ///< of `older` in its view; empty when there is none
 };
 
@@ -43,6 +43,6 @@ std::vector<LayerPtr> layers_between(const View& older, const View& newer);
 
 /// True when two regular files or symlinks differ in what they hold. Different objects of the same size above 64 MiB count as
 /// different without being read.
-Result<bool> content_differs(View& older, const Found& a, View& newer, const Found& b, const std::vector<LayerPtr>& between);
+Result<bool> content_differs(View& older, const Located& a, View& newer, const Located& b, const std::vector<LayerPtr>& between);
 
 }  // namespace unwrite::overlay

@@ -24,7 +24,7 @@ Result<HandlePtr> LiveNamesOf::directory(const ObjectKey& key) {
     return handle;
 }
 
-Result<HandlePtr> LiveNamesOf::open(const Found& found, Access access) {
+Result<HandlePtr> LiveNamesOf::open(const Located& found, Access access) {
     if (found.parent) {
         auto handle = open_verified(found.parent->fd.get(), found.name, found.key, access);
         if (handle || !is_vanished(handle.error())) return handle;
@@ -37,8 +37,8 @@ Result<HandlePtr> LiveNamesOf::open(const Found& found, Access access) {
     return handle;
 }
 
-Result<std::optional<Found>> LiveNamesOf::at(const NameKey& name) {
-    using Maybe = std::optional<Found>;
+Result<std::optional<Located>> LiveNamesOf::at(const NameKey& name) {
+    using Maybe = std::optional<Located>;
     if (is_state_dir(name)) return Maybe();
     auto parent = directory(name.parent);
     if (!parent) {
@@ -50,7 +50,7 @@ Result<std::optional<Found>> LiveNamesOf::at(const NameKey& name) {
         if (is_vanished(x.error())) return Maybe();
         return x.error();
     }
-    return Maybe(Found{key_of(*x), x->st.st_mode & S_IFMT, *std::move(parent), name.name, static_cast<std::uint64_t>(x->st.st_size)});
+    return Maybe(Located{key_of(*x), x->st.st_mode & S_IFMT, *std::move(parent), name.name, static_cast<std::uint64_t>(x->st.st_size)});
 }
 
 std::vector<NameKey> LiveNamesOf::hinted(const ObjectKey& key) {

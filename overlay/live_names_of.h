@@ -13,7 +13,7 @@
 namespace unwrite::overlay {
 
 /// An object as it was found, and how to open it.
-struct Found {
+struct Located {
     ObjectKey key{};
     std::uint32_t type = 0;         ///< S_IFMT bits
     HandlePtr parent{};             ///< where it stands live; null: only the locator knows (an image placed it)
@@ -31,9 +31,9 @@ class LiveNamesOf {
 
     Result<HandlePtr> directory(const ObjectKey& key);
     /// ENOENT, remembered, when the object is nowhere.
-    Result<HandlePtr> open(const Found& found, Access access);
+    Result<HandlePtr> open(const Located& found, Access access);
     /// What stands at a name; nothing when it is absent or its parent is nowhere.
-    Result<std::optional<Found>> at(const NameKey& name);
+    Result<std::optional<Located>> at(const NameKey& name);
 
     /// Names of the object that the hints know, verified.
     std::vector<NameKey> hinted(const ObjectKey& key);

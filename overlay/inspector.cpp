@@ -1,0 +1,197 @@
+#include "overlay/inspector.h"
+
+#include <algorithm>
+
+#include "overlay/line_diff.h"
+
+namespace unwrite::overlay {
+
+namespace {
+
+constexpr std::uint64_t kMostCounted = 2'000;
+constexpr std::uint64_t kMostShown = 20'000;
+constexpr std::uint64_t kMostText = 256ULL * 1024 * 1024;
+
+// One side of a file for the diff; too large or unreadable: without bytes.
+DiffSide side_of(View& view, const std::optional<Located>& found, const std::string& path, bool read) {
+    DiffSide side;
+    if (!found) return side;
+    side.as.path = path;
+    if (S_ISLNK(found->type)) {
+        side.as.mode = git_mode(S_IFLNK);
+        if (!read) return side;
+        if (auto target = view.link_target(*found)) side.bytes = *std::move(target);
+        return side;
+    }
+    if (!S_ISREG(found->type)) return side;
+    const auto attributes = view.attributes(*found);
+    side.as.mode = git_mode(attributes ? attributes->mode : S_IFREG | 0644U);
+    if (!read) return side;
+    const auto size = view.size(*found);
+    if (!size || *size > kMaxTextSize) return side;
+    const auto content = view.content(*found);
+    if (!content) return side;
+    if (auto bytes = content->read_all()) side.bytes = *std::move(bytes);
+    return side;
+}
+
+Result<LineDiff> compare(View& older, View& newer, const FilePair& pair, bool with_text, bool may_read) {
+    const bool same = pair.older && pair.newer && !pair.change.content;
+    const bool read = may_read && !same;
+    const DiffSide was = side_of(older, pair.older, pair.older_path, read);
+    const DiffSide is = side_of(newer, pair.newer, pair.change.path, read);
+    return line_diff(was, is, same, with_text);
+}
+
+bool is_wanted(const Change& change, const std::vector<std::string>& paths) {
+    if (paths.empty()) return true;
+    return std::any_of(paths.begin(), paths.end(), [&](const std::string& path) { return concerns(change, path); });
+}
+
+// "./a/b/" as "a/b"; "." as "".
+std::string plain_path(const std::string& path) {
+    std::string plain;
+    std::size_t begin = 0;
+    while (begin < path.size()) {
+        const std::size_t end = std::min(path.find('/', begin), path.size());
+        const std::string part = path.substr(begin, end - begin);
+        if (!part.empty() && part != ".") plain = join_path(plain, part);
+        begin = end + 1;
+    }
+    return plain;
+}
+
+}  // namespace
+
+// What one call works with: the history and the layers as they were when it began.
+struct Inspector::Desk {
+    History history;
+    Layers layers;
+    std::shared_ptr<LiveNamesOf> live;
+
+    View live_view() const { return View(live, {}); }
+    Result<View> view(NodeNumber node) { return View::of_node(live, layers, history, node); }
+};
+
+Result<std::unique_ptr<Inspector::Desk>> Inspector::open_desk() {
+    auto desk = std::make_unique<Desk>(Desk{{}, Layers(journal_), std::make_shared<LiveNamesOf>(locator_)});
+    const std::lock_guard lock(journal_.store_mutex());
+    TRY_ASSIGN(desk->history, History::read(journal_.store()));
+    return desk;
+}
+
+Result<LineCounts> Inspector::count_lines(View& older, View& newer, const Differences& differences) {
+    LineCounts all;
+    TRY_ASSIGN(const auto pairs, file_pairs(older, newer, differences, kMostCounted));
+    for (const FilePair& pair : pairs) {
+        TRY_ASSIGN(const LineDiff diff, compare(older, newer, pair, false, true));
+        all.added += diff.lines.added;
+        all.removed += diff.lines.removed;
+    }
+    return all;
+}
+
+Result<Status> Inspector::status(const std::string& since, bool count) {
+    TRY_ASSIGN(const auto desk, open_desk());
+    const History& history = desk->history;
+    Status status;
+    status.root = history.head.root;
+    status.current = history.head.current;
+    const NodeNumber checkpoint = history.newest_checkpoint();
+    if (checkpoint != status.root) status.checkpoint = history.nodes.at(checkpoint).name;
+    const auto trunk = history.trunk();
+    status.steps = trunk.empty() ? 0 : trunk.size() - 1;
+    TRY_ASSIGN(const NodeNumber from, history.resolve(since, status.root));
+    TRY_ASSIGN(View older, desk->view(from));
+    View newer = desk->live_view();
+    TRY_ASSIGN(Differences differences, differences_between(older, newer));
+    if (count) {
+        TRY_ASSIGN(status.lines, count_lines(older, newer, differences));
+    }
+    for (Difference& difference : differences.list) status.changes.push_back(std::move(difference.change));
+    status.task_open = !status.changes.empty();
+    if (from != status.root) {
+        TRY_ASSIGN(View root, desk->view(status.root));
+        TRY_ASSIGN(const auto changes, changes_between(root, newer));
+        status.task_open = !changes.empty();
+    }
+    return status;
+}
+
+Result<std::vector<Change>> Inspector::changes_of(Desk& desk, const Node& node) {
+    if (node.parent == 0 || !desk.history.nodes.contains(node.parent)) return std::vector<Change>();
+    TRY_ASSIGN(View older, desk.view(node.parent));
+    TRY_ASSIGN(View newer, desk.view(node.number));
+    return changes_between(older, newer);
+}
+
+Result<Log> Inspector::log(const std::string& path, bool all, bool changes) {
+    TRY_ASSIGN(const auto desk, open_desk());
+    const History& history = desk->history;
+    const std::string wanted = plain_path(path);
+    const bool filtered = !path.empty();
+    Log log;
+    log.current = history.head.current;
+    log.origins = origins_.all();
+    const auto trunk = history.trunk();
+    const std::set<NodeNumber> on_trunk(trunk.begin(), trunk.end());
+    const auto keep_wanted = [&](std::vector<Change>& list) {
+        if (filtered) std::erase_if(list, [&](const Change& change) { return !concerns(change, wanted); });
+    };
+    for (auto row = history.nodes.rbegin(); row != history.nodes.rend(); ++row) {
+        LogEntry entry;
+        entry.node = row->second;
+        entry.on_trunk = on_trunk.contains(row->first);
+        if (!all && !entry.on_trunk) continue;
+        if (changes || filtered) {
+            TRY_ASSIGN(entry.changes, changes_of(*desk, entry.node));
+            keep_wanted(entry.changes);
+            if (filtered && entry.changes.empty()) continue;
+            if (!changes) entry.changes.clear();
+        }
+        log.entries.push_back(std::move(entry));
+    }
+    if (changes) {
+        TRY_ASSIGN(View older, desk->view(log.current));
+        View newer = desk->live_view();
+        TRY_ASSIGN(log.open_changes, changes_between(older, newer));
+        keep_wanted(log.open_changes);
+    }
+    return log;
+}
+
+Result<std::vector<FileDiff>> Inspector::diff(const std::string& from, const std::string& to, const std::vector<std::string>& paths,
+                                              bool text) {
+    TRY_ASSIGN(const auto desk, open_desk());
+    TRY_ASSIGN(const NodeNumber from_node, desk->history.resolve(from, desk->history.head.root));
+    TRY_ASSIGN(View older, desk->view(from_node));
+    View newer = desk->live_view();
+    if (!to.empty()) {
+        TRY_ASSIGN(const NodeNumber to_node, desk->history.resolve(to, 0));
+        TRY_ASSIGN(newer, desk->view(to_node));
+    }
+    std::vector<std::string> wanted;
+    for (const std::string& path : paths) wanted.push_back(plain_path(path));
+    TRY_ASSIGN(Differences differences, differences_between(older, newer));
+    std::erase_if(differences.list, [&](const Difference& difference) { return !is_wanted(difference.change, wanted); });
+    TRY_ASSIGN(auto pairs, file_pairs(older, newer, differences, kMostShown));
+    std::vector<FileDiff> diffs;
+    std::uint64_t total = 0;
+    for (FilePair& pair : pairs) {
+        if (!is_wanted(pair.change, wanted)) continue;
+        TRY_ASSIGN(LineDiff lines, compare(older, newer, pair, text, total < kMostText));
+        total += lines.text.size();
+        if (!text) lines.text.clear();
+        diffs.push_back({std::move(pair.change), lines.binary, std::move(lines.text), lines.lines});
+    }
+    return diffs;
+}
+
+Result<std::vector<Change>> Inspector::changes_to(NodeNumber target) {
+    TRY_ASSIGN(const auto desk, open_desk());
+    View older = desk->live_view();
+    TRY_ASSIGN(View newer, desk->view(target));
+    return changes_between(older, newer);
+}
+
+}  // namespace unwrite::overlay

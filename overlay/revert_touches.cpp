@@ -1,0 +1,116 @@
+#include "overlay/revert_touches.h"
+
+#include <algorithm>
+
+namespace unwrite::overlay {
+
+using journal::Attributes;
+
+namespace {
+
+// Asks Origins once for each number.
+class Sessions {
+  public:
+    Sessions(const Origins& origins, const RevertSelection& selection) : origins_(origins), all_(selection.origins.empty()) {
+        for (const auto origin : selection.origins) selected_.insert(origins.session_of(origin));
+    }
+
+    bool is_selected(journal::OriginNumber origin) {
+        if (all_) return true;
+        const auto [known, added] = sessions_.try_emplace(origin, kUserSession);
+        if (added) known->second = origins_.session_of(origin);
+        return selected_.contains(known->second);
+    }
+
+    template <class Image>
+    void judge(Touch<Image>& touch, std::set<journal::OriginNumber> by, bool in_selected_interval) {
+        if (by.empty()) by.insert(0);
+        for (const auto origin : by) (in_selected_interval && is_selected(origin) ? touch.selected : touch.others) = true;
+    }
+
+  private:
+    const Origins& origins_;
+    const bool all_;
+    std::set<SessionNumber> selected_;
+    std::unordered_map<journal::OriginNumber, SessionNumber> sessions_;
+};
+
+std::vector<journal::DeltaNumber> trunk_deltas(const History& history) {
+    std::vector<journal::DeltaNumber> deltas;
+    for (const journal::NodeNumber node : history.trunk()) {
+        const journal::Node& row = history.nodes.at(node);
+        if (row.parent != 0 && row.delta != 0) deltas.push_back(row.delta);
+    }
+    deltas.push_back(history.head.open_delta);
+    return deltas;
+}
+
+bool same_but_mtime(const Attributes& a, const Attributes& b) {
+    return a.mode == b.mode && a.uid == b.uid && a.gid == b.gid && a.xattrs == b.xattrs;
+}
+
+// The attributes after the i-th touch: the next image, else those of now.
+std::optional<Attributes> attributes_after(const std::vector<ObjectTouch>& touches, std::size_t i, const ObjectKey& key, View& live) {
+    for (std::size_t next = i + 1; next < touches.size(); ++next) {
+        if (touches[next].image->attributes) return touches[next].image->attributes;
+    }
+    auto attributes = live.attributes(Located{key, 0, nullptr, {}, 0});
+    if (!attributes) return std::nullopt;
+    return *std::move(attributes);
+}
+
+}  // namespace
+
+Result<RevertTouches> RevertTouches::read(const History& history, Layers& layers, const Origins& origins,
+                                          const RevertSelection& selection) {
+    RevertTouches touches;
+    Sessions sessions(origins, selection);
+    bool begun = false;
+    std::size_t interval = 0;
+    for (const journal::DeltaNumber number : trunk_deltas(history)) {
+        const bool selected = selection.deltas.empty() || selection.deltas.contains(number);
+        begun = begun || selected;
+        if (!begun) continue;
+        ++interval;
+        TRY_ASSIGN(const LayerPtr layer, layers.read(number));
+        for (const auto& [at, state] : layer->delta.names) {
+            NameTouch touch{interval, layer, &state};
+            sessions.judge(touch, state.origins, selected);
+            touches.names[at].push_back(std::move(touch));
+        }
+        for (const auto& [key, image] : layer->delta.objects) {
+            ObjectTouch touch{interval, layer, &image};
+            sessions.judge(touch, image.origins, selected);
+            touches.objects[key].push_back(std::move(touch));
+        }
+    }
+    return touches;
+}
+
+Result<> RevertTouches::drop_idle(View& live) {
+    for (auto& [at, touches] : names) {
+        std::optional<ObjectKey> after;
+        if (live.path(at.parent)) {
+            TRY_ASSIGN(const auto now, live.at(at));
+            if (now) after = now->key;
+        }
+        for (auto touch = touches.rbegin(); touch != touches.rend(); ++touch) {
+            touch->real = touch->image->image.object != after;
+            after = touch->image->image.object;
+        }
+        std::erase_if(touches, [](const NameTouch& touch) { return !touch.real; });
+    }
+    for (auto& [key, touches] : objects) {
+        for (std::size_t i = touches.size(); i-- > 0;) {
+            const journal::ObjectImage& image = *touches[i].image;
+            if (!image.attributes || image.size || !image.content.empty()) continue;
+            const auto after = attributes_after(touches, i, key, live);
+            if (!after) continue;
+            if (S_ISDIR(image.attributes->mode)) touches[i].real = !same_but_mtime(*image.attributes, *after);
+            else if (*image.attributes == *after) touches.erase(touches.begin() + static_cast<std::ptrdiff_t>(i));
+        }
+    }
+    return {};
+}
+
+}  // namespace unwrite::overlay

@@ -1,0 +1,157 @@
+#include "overlay/view.h"
+
+#include <cerrno>
+
+#include "overlay/attributes.h"
+
+namespace unwrite::overlay {
+
+using journal::NameState;
+
+std::string join_path(const std::string& parent, const std::string& name) {
+    return parent.empty() ? name : parent + '/' + name;
+}
+
+bool is_at_or_below(const std::string& path, const std::string& above) {
+    if (above.empty() || path == above) return true;
+    return path.size() > above.size() && path[above.size()] == '/' && path.starts_with(above);
+}
+
+Result<View> View::of_node(const std::shared_ptr<LiveNamesOf>& live, Layers& layers, const History& history,
+                           journal::NodeNumber node) {
+    TRY_ASSIGN(const auto path, history.path_to(node));
+    TRY_ASSIGN(auto crossed, layers.read(path));
+    return View(live, std::move(crossed));
+}
+
+const NameState* View::image_of(const NameKey& name) const {
+    for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) {
+        if (const NameState* state = (*layer)->name(name)) return state;
+    }
+    return nullptr;
+}
+
+Result<std::optional<Located>> View::at(const NameKey& name) {
+    const NameState* state = image_of(name);
+    if (state == nullptr) return live_->at(name);
+    if (!state->image.object) return std::optional<Located>();
+    return std::optional<Located>(Located{*state->image.object, state->image.type, nullptr, {}, 0});
+}
+
+Result<std::optional<Located>> View::find(const std::string& path) {
+    std::optional<Located> here(Located{root(), S_IFDIR, nullptr, {}, 0});
+    std::size_t begin = 0;
+    while (begin < path.size() && here) {
+        const std::size_t end = std::min(path.find('/', begin), path.size());
+        const std::string name = path.substr(begin, end - begin);
+        begin = end + 1;
+        if (name.empty() || name == ".") continue;
+        TRY_ASSIGN(here, at({here->key, name}));
+    }
+    return here;
+}
+
+Result<std::optional<Located>> View::object(const ObjectKey& key) {
+    if (key == root()) return std::optional<Located>(Located{key, S_IFDIR, nullptr, {}, 0});
+    const auto name = name_of(key);
+    if (!name) return std::optional<Located>();
+    TRY_ASSIGN(auto found, at(*name));
+    if (found && found->key != key) found.reset();
+    return found;
+}
+
+std::optional<NameKey> View::name_of(const ObjectKey& key) {
+    if (key == root()) return std::nullopt;
+    for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) {
+        const auto placing = (*layer)->placing.find(key);
+        if (placing == (*layer)->placing.end()) continue;
+        for (const NameState* state : placing->second) {
+            const NameState* last = image_of(state->image.at);
+            if (last->image.object == key) return state->image.at;
+        }
+    }
+    for (NameKey& name : live_->hinted(key)) {
+        if (image_of(name) == nullptr) return std::move(name);
+    }
+    if (live_->is_gone(key)) return std::nullopt;
+    for (const NameKey& name : live_->searched(key, layers_)) {
+        if (image_of(name) == nullptr) return name;
+    }
+    return std::nullopt;
+}
+
+// Climbs until a known path, the root, or nothing; then every object that was passed is known. A loop (directories that two
+// histories moved into each other) ends where it meets itself and has no path.
+const std::optional<std::string>& View::path(const ObjectKey& key) {
+    struct Step {
+        ObjectKey key;
+        std::string name;
+    };
+    std::vector<Step> steps;
+    std::unordered_set<ObjectKey> passed;
+    std::optional<std::string> above;
+    ObjectKey at = key;
+    for (;;) {
+        if (at == root()) {
+            above = "";
+            break;
+        }
+        if (const auto known = paths_.find(at); known != paths_.end()) {
+            above = known->second;
+            break;
+        }
+        auto name = passed.insert(at).second ? name_of(at) : std::nullopt;
+        if (!name) {
+            paths_[at] = std::nullopt;
+            break;
+        }
+        steps.push_back({at, std::move(name->name)});
+        at = name->parent;
+    }
+    if (steps.empty() && at == root()) return paths_[at] = "";
+    for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+        if (above) above = join_path(*above, step->name);
+        paths_[step->key] = above;
+    }
+    return paths_[key];
+}
+
+std::optional<std::string> View::path(const NameKey& name) {
+    const auto& parent = path(name.parent);
+    if (!parent) return std::nullopt;
+    return join_path(*parent, name.name);
+}
+
+Result<journal::Attributes> View::attributes(const Located& found) {
+    for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) {
+        const journal::ObjectImage* image = (*layer)->object(found.key);
+        if (image != nullptr && image->attributes) return *image->attributes;
+    }
+    TRY_ASSIGN(const HandlePtr handle, live_->open(found, Access::kPath));
+    return read_attributes(handle->fd.get());
+}
+
+Result<std::uint64_t> View::size(const Located& found) {
+    for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) {
+        const journal::ObjectImage* image = (*layer)->object(found.key);
+        if (image != nullptr && image->size) return *image->size;
+    }
+    if (found.parent) return found.live_size;
+    TRY_ASSIGN(const HandlePtr handle, live_->open(found, Access::kPath));
+    TRY_ASSIGN(const struct stat st, sys::stat_fd(handle->fd.get()));
+    return static_cast<std::uint64_t>(st.st_size);
+}
+
+Result<Content> View::content(const Located& found) {
+    if (!S_ISREG(found.type)) return Error(EINVAL);
+    TRY_ASSIGN(HandlePtr handle, live_->open(found, Access::kRead));
+    return Content::open(std::move(handle), found.key, layers_);
+}
+
+// A symlink's target never changes; another target is another object.
+Result<std::string> View::link_target(const Located& found) {
+    TRY_ASSIGN(const HandlePtr handle, live_->open(found, Access::kPath));
+    return sys::read_link(handle->fd.get(), "");
+}
+
+}  // namespace unwrite::overlay
