@@ -39,6 +39,8 @@ class Capture {
     bool interval_is_empty() const { return writer_->empty(); }
     journal::DeltaNumber delta() const { return writer_->number(); }
     Result<> sync() { return writer_->sync(); }
+    /// The open interval's delta. Gate closed.
+    journal::DeltaWriter& writer() { return *writer_; }
 
     /// Before (parent, name) changes from `standing`. `incoming`: the object that will stand there, when it exists already.
     Result<> name(const Who& who, const ObjectPtr& parent, const std::string& name, const std::optional<Standing>& standing,

@@ -1,16 +1,139 @@
+#include <algorithm>
 #include <cerrno>
+#include <map>
 
+#include "base/crash_point.h"
 #include "overlay/closing.h"
+#include "overlay/path_plan.h"
 #include "overlay/workspace.h"
 
 namespace unwrite::overlay {
 
-Result<Moved> Workspace::revert(const Asker&, const std::string& what, bool) {
-    return Error(ErrorKind::kUsage, ENOSYS, "undo " + what + ": not built yet");
+namespace {
+
+Error conflict(const std::vector<std::string>& paths) {
+    std::string list;
+    for (const std::string& path : paths) list += "\n  " + path;
+    return Error(ErrorKind::kConflict, EBUSY, "undo: changed since by others, so nothing was done:" + list,
+                 "take these back with `unwrite rollback`, or restore single files with `unwrite restore PATH --from NODE`");
 }
 
-Result<Moved> Workspace::restore_paths(const Asker&, const std::vector<std::string>&, const std::string&, bool) {
-    return Error(ErrorKind::kUsage, ENOSYS, "restore: not built yet");
+// What carrying out the plan does to the live state, a line for each name and object.
+std::vector<Change> changes_of(const RevertPlan& plan, Locator& locator) {
+    std::map<std::string, Change> changes;
+    for (const auto& [at, state] : plan.images.names) {
+        const auto parent = locator.live_path(at.parent);
+        const auto standing = locator.standing(at);
+        const bool exists = standing && standing->has_value();
+        Change change;
+        change.path = parent ? join_path(*parent, at.name) : at.name;
+        change.type = state.image.object ? state.image.type : (exists ? (*standing)->type & S_IFMT : 0U);
+        change.kind = !state.image.object ? ChangeKind::kDeleted : exists ? ChangeKind::kModified : ChangeKind::kCreated;
+        change.content = true;
+        change.origins.assign(state.origins.begin(), state.origins.end());
+        changes.insert_or_assign(change.path, change);
+    }
+    for (const auto& [key, image] : plan.images.objects) {
+        const auto path = locator.live_path(key);
+        if (!path || (image.attributes && S_ISDIR(image.attributes->mode)) || changes.contains(*path)) continue;
+        Change change;
+        change.path = *path;
+        change.kind = image.size ? ChangeKind::kModified : ChangeKind::kAttributes;
+        change.type = image.attributes ? image.attributes->mode & S_IFMT : S_IFREG;
+        change.content = image.size.has_value();
+        change.attributes = image.attributes.has_value();
+        change.origins.assign(image.origins.begin(), image.origins.end());
+        changes.emplace(*path, change);
+    }
+    std::vector<Change> list;
+    for (auto& [path, change] : changes) list.push_back(std::move(change));
+    return list;
+}
+
+}  // namespace
+
+// The open interval is empty; it becomes the record of what the plan changes, so that this can be undone like any other step. Until it
+// is sealed, recovery goes back to its beginning.
+Result<> Workspace::apply_images(const RevertPlan& plan) {
+    const int deltas = journal_->state_dir().deltas();
+    journal::Pending pending{journal::Pending::Verb::kRestore, head_.current, 0, 0, false};
+    const Result<> inverted = restorer_.invert(plan.images, capture_.writer());
+    if (!inverted) return inverted;  // records without a change are harmless
+    if (options_.durable) TRY(capture_.sync());
+    crash_point("revert.apply.before");
+    TRY(set_pending(pending));
+    std::map<journal::DeltaNumber, UniqueFd> data;
+    const auto data_of = [&](const ObjectKey& key, std::size_t image) -> Result<int> {
+        const journal::DeltaNumber number = plan.data.at(key).at(image);
+        const auto found = data.find(number);
+        if (found != data.end()) return found->second.get();
+        TRY_ASSIGN(UniqueFd fd, journal::open_delta_data(deltas, number));
+        return data.emplace(number, std::move(fd)).first->second.get();
+    };
+    capture_.forget_stamps(plan.images);
+    const Result<> applied = restorer_.apply(plan.images, data_of);
+    crash_point("revert.applied");
+    if (applied) return {};
+    TRY_ASSIGN(const journal::Delta before, journal::read_delta(deltas, capture_.delta()));
+    const Result<> back = apply_delta(before, capture_.delta());
+    if (!back) {
+        gate_.set_wounded(true);
+        return Error(ErrorKind::kRecovery, applied.error().number(), applied.error().message(), "run `unwrite recover`");
+    }
+    TRY(set_pending(std::nullopt));
+    return applied;
+}
+
+Result<Moved> Workspace::carry_out(const Asker& asker, const RevertPlan& plan, const std::string& text, bool dry_run) {
+    if (!plan.conflicts.empty()) return conflict(plan.conflicts);
+    if (plan.empty()) return Error(ErrorKind::kNothing, ENOENT, "No edits have been applied to any file with this session.");
+    Moved moved;
+    moved.changes = changes_of(plan, locator_);
+    moved.to = head_.current;
+    if (dry_run) return moved;
+    if (!capture_.interval_is_empty()) TRY(seal(NodeKind::kStep, "", "before: " + text, 0));
+    moved.from = head_.current;
+    TRY(apply_images(plan));
+    TRY_ASSIGN(moved.to, seal(NodeKind::kUndo, "", text, origin_of(asker)));
+    TRY(set_pending(std::nullopt));
+    return moved;
+}
+
+Result<Moved> Workspace::revert(const Asker& asker, const std::string& what, bool dry_run) {
+    Closing closing(operation_mutex_, gate_, tree_, restorer_);
+    if (gate_.wounded()) return Error(ErrorKind::kRecovery, EROFS, "undo: an earlier restore was interrupted", "run `unwrite recover`");
+    TRY_ASSIGN(const History history, this->history());
+    RevertSelection selection;
+    selection.origins = origins_->of_session(what);
+    if (selection.origins.empty()) {
+        TRY_ASSIGN(const NodeNumber number, history.resolve(what, 0));
+        const Node& node = history.nodes.at(number);
+        if (node.kind == NodeKind::kRun) {
+            selection.origins = origins_->of_run(number);
+            if (selection.origins.empty()) return Error(ErrorKind::kNothing, ENOENT, "No edits have been applied to any file with this session.");
+        } else if (!history.is_on_trunk(number) || number <= history.head.root) {
+            return Error(ErrorKind::kUsage, EINVAL, "undo " + what + ": it is not between the root and the live state",
+                         "see `unwrite log`");
+        } else {
+            selection.deltas.insert(node.delta);
+        }
+    }
+    TRY_ASSIGN(const RevertPlan plan, plan_revert(history, locator_, *journal_, *origins_, selection));
+    return carry_out(asker, plan, "undo " + what, dry_run);
+}
+
+Result<Moved> Workspace::restore_paths(const Asker& asker, const std::vector<std::string>& paths, const std::string& node,
+                                       bool dry_run) {
+    Closing closing(operation_mutex_, gate_, tree_, restorer_);
+    if (gate_.wounded()) return Error(ErrorKind::kRecovery, EROFS, "restore: an earlier restore was interrupted", "run `unwrite recover`");
+    TRY_ASSIGN(const History history, this->history());
+    TRY_ASSIGN(const NodeNumber number, history.resolve(node, history.head.root));
+    TRY_ASSIGN(const RevertPlan plan, plan_paths(history, locator_, *journal_, number, paths));
+    auto done = carry_out(asker, plan, "restore from n" + std::to_string(number), dry_run);
+    if (!done && done.error().kind() == ErrorKind::kNothing) {
+        return Error(ErrorKind::kNothing, ENOENT, "Nothing to restore: it is as at n" + std::to_string(number) + ".");
+    }
+    return done;
 }
 
 }  // namespace unwrite::overlay

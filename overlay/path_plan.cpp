@@ -1,0 +1,138 @@
+#include "overlay/path_plan.h"
+
+#include <algorithm>
+#include <cerrno>
+
+namespace unwrite::overlay {
+
+namespace {
+
+using journal::NameState;
+using journal::ObjectImage;
+
+class PathPlanner {
+  public:
+    PathPlanner(Locator& locator, View view, const std::vector<std::string>& paths)
+        : locator_(locator), view_(std::move(view)), paths_(paths) {}
+
+    Result<RevertPlan> plan();
+
+  private:
+    bool is_asked(const std::optional<std::string>& path) const;
+    bool is_asked_name(const NameKey& name);
+    bool is_asked_object(const ObjectKey& key);
+    void add_object(const journal::DeltaNumber number, const ObjectKey& key, const ObjectImage& image);
+    Result<> add_directories();
+    Result<> check_paths();
+
+    Locator& locator_;
+    View view_;
+    const std::vector<std::string>& paths_;
+    RevertPlan plan_;
+};
+
+bool PathPlanner::is_asked(const std::optional<std::string>& path) const {
+    return path && std::any_of(paths_.begin(), paths_.end(), [&](const std::string& asked) { return is_at_or_below(*path, asked); });
+}
+
+bool PathPlanner::is_asked_name(const NameKey& name) {
+    if (is_asked(view_.path(name))) return true;
+    const auto parent = locator_.live_path(name.parent);
+    return parent && is_asked(join_path(*parent, name.name));
+}
+
+bool PathPlanner::is_asked_object(const ObjectKey& key) {
+    return is_asked(view_.path(key)) || is_asked(locator_.live_path(key));
+}
+
+// Layers come in the order in which they are crossed: a later one decides, and its ranges lie over the earlier ones.
+void PathPlanner::add_object(const journal::DeltaNumber number, const ObjectKey& key, const ObjectImage& image) {
+    ObjectImage& wanted = plan_.images.objects[key];
+    if (image.attributes) wanted.attributes = image.attributes;
+    if (image.size) {
+        wanted.size = image.size;
+        auto& numbers = plan_.data[key];
+        for (journal::ContentImage range : image.content) {
+            if (range.offset >= *image.size) continue;
+            range.length = std::min(range.length, *image.size - range.offset);
+            wanted.content.push_back(range);
+            numbers.push_back(number);
+        }
+    }
+    wanted.origins.insert(image.origins.begin(), image.origins.end());
+}
+
+// A name cannot come back into a directory that is gone: the directory's own name comes back with it.
+Result<> PathPlanner::add_directories() {
+    std::vector<NameKey> todo;
+    for (const auto& [at, state] : plan_.images.names) {
+        if (state.image.object) todo.push_back(at);
+    }
+    while (!todo.empty()) {
+        const ObjectKey parent = todo.back().parent;
+        const std::string child = todo.back().name;
+        todo.pop_back();
+        if (parent == view_.root() || locator_.live_path(parent)) {
+            const auto then = view_.path(parent);
+            const auto now = locator_.live_path(parent);
+            if (then && now && *then != *now) {
+                return Error(ErrorKind::kConflict, EBUSY, "restore " + join_path(*then, child) + ": its directory is now " + *now,
+                             "move the directory back first, or restore the directory itself");
+            }
+            continue;
+        }
+        bool placed = false;
+        for (auto layer = view_.layers().rbegin(); layer != view_.layers().rend() && !placed; ++layer) {
+            const auto found = (*layer)->placing.find(parent);
+            if (found == (*layer)->placing.end()) continue;
+            const NameState& state = *found->second.front();
+            placed = true;
+            if (plan_.images.names.try_emplace(state.image.at, state).second) todo.push_back(state.image.at);
+        }
+    }
+    return {};
+}
+
+Result<> PathPlanner::check_paths() {
+    View live(std::make_shared<LiveNamesOf>(locator_), {});
+    for (const std::string& path : paths_) {
+        TRY_ASSIGN(const auto then, view_.find(path));
+        TRY_ASSIGN(const auto now, live.find(path));
+        if (!then && !now) {
+            return Error(ErrorKind::kNotFound, ENOENT, "restore " + path + ": no such path, neither now nor at that node");
+        }
+    }
+    return {};
+}
+
+Result<RevertPlan> PathPlanner::plan() {
+    TRY(check_paths());
+    for (const LayerPtr& layer : view_.layers()) {
+        for (const auto& [at, state] : layer->delta.names) {
+            if (is_asked_name(at)) plan_.images.names.insert_or_assign(at, state);
+        }
+        for (const auto& [key, image] : layer->delta.objects) {
+            if ((image.attributes || image.size) && is_asked_object(key)) add_object(layer->number, key, image);
+        }
+    }
+    TRY(add_directories());
+    // What stands as it should needs nothing.
+    for (auto at = plan_.images.names.begin(); at != plan_.images.names.end();) {
+        const auto standing = locator_.standing(at->first);
+        const auto& wanted = at->second.image.object;
+        const bool same = standing && (standing->has_value() ? wanted && (*standing)->key == *wanted : !wanted);
+        at = same ? plan_.images.names.erase(at) : std::next(at);
+    }
+    return std::move(plan_);
+}
+
+}  // namespace
+
+Result<RevertPlan> plan_paths(const History& history, Locator& locator, journal::Journal& journal, journal::NodeNumber node,
+                              const std::vector<std::string>& paths) {
+    Layers layers(journal);
+    TRY_ASSIGN(View view, View::of_node(std::make_shared<LiveNamesOf>(locator), layers, history, node));
+    return PathPlanner(locator, std::move(view), paths).plan();
+}
+
+}  // namespace unwrite::overlay
