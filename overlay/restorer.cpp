@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <map>
+#include <set>
 
 #include "base/crash_point.h"
 #include "overlay/lend_access.h"
@@ -87,6 +87,21 @@ Result<> Restorer::invert(const Delta& delta, DeltaWriter& into) {
     for (const auto& [key, image] : delta.objects) {
         TRY(invert_object(key, image, into));
         crash_point("restore.invert.object");
+    }
+    return invert_parents(delta, into);
+}
+
+// A directory that was created in the interval has no image, but when an older object leaves it now, its times must be right again on
+// the way back.
+Result<> Restorer::invert_parents(const Delta& delta, DeltaWriter& into) {
+    std::set<ObjectKey> seen;
+    for (const auto& [at, state] : delta.names) {
+        const auto image = delta.objects.find(at.parent);
+        if (image != delta.objects.end() && image->second.attributes) continue;
+        if (!seen.insert(at.parent).second) continue;
+        TRY_ASSIGN(const HandlePtr handle, locator_.directory(at.parent));
+        TRY_ASSIGN(const journal::Attributes attributes, read_attributes(handle->fd.get()));
+        TRY(into.attributes(at.parent, attributes, 0));
     }
     return {};
 }

@@ -35,6 +35,7 @@ class Restorer {
   private:
     Result<> invert_name(const journal::NameState& state, journal::DeltaWriter& into);
     Result<> invert_object(const ObjectKey& key, const journal::ObjectImage& image, journal::DeltaWriter& into);
+    Result<> invert_parents(const journal::Delta& delta, journal::DeltaWriter& into);
     Result<> empty_name(const journal::NameImage& image);
     Result<> fill_name(const journal::NameImage& image);
     Result<> put_directory(const journal::NameImage& image, int parent);

@@ -186,17 +186,20 @@ Result<Checked> Workspace::check(bool repair) {
 }
 
 Result<Status> Workspace::status(const std::string& since, bool count_lines) {
+    const std::lock_guard lock(operation_mutex_);
     TRY_ASSIGN(Status status, inspector_.status(since, count_lines));
     status.wounded = gate_.wounded();
     return status;
 }
 
 Result<Log> Workspace::log(const std::string& path, bool all, bool changes) {
+    const std::lock_guard lock(operation_mutex_);
     return inspector_.log(path, all, changes);
 }
 
 Result<std::vector<FileDiff>> Workspace::diff(const std::string& from, const std::string& to, const std::vector<std::string>& paths,
                                               bool text) {
+    const std::lock_guard lock(operation_mutex_);
     return inspector_.diff(from, to, paths, text);
 }
 

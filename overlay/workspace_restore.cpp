@@ -56,13 +56,15 @@ Result<std::vector<std::string>> Workspace::changed_behind(const std::vector<Cro
 }
 
 Result<Moved> Workspace::describe_move(const Asker& asker, NodeNumber target) {
+    const OriginNumber asking = origin_of(asker);
+    const std::lock_guard lock(operation_mutex_);
     TRY_ASSIGN(const History history, this->history());
     TRY_ASSIGN(const auto path, history.path_to(target));
     Moved moved;
     moved.to = target;
     TRY_ASSIGN(moved.changes, inspector_.changes_to(target));
     TRY_ASSIGN(moved.behind, changed_behind(path));
-    const SessionNumber own = origins_->session_of(origin_of(asker));
+    const SessionNumber own = origins_->session_of(asking);
     std::set<OriginNumber> others;
     for (const Change& change : moved.changes) {
         for (const OriginNumber origin : change.origins) {
