@@ -32,7 +32,7 @@ Result<> pretend_to_create(int parent, const std::string& name, mode_t type) {
 
 class Announcer {
   public:
-    Announcer(Server& server, UniqueFd root) : server_(server), root_(std::move(root)) {}
+    Announcer(Nudges& nudges, UniqueFd root) : nudges_(nudges), root_(std::move(root)) {}
 
     void name(const overlay::Restored::NameChange& change) {
         if (change.parent == 0) return;  // a directory that is watched is known to the kernel
@@ -53,20 +53,19 @@ class Announcer {
 
   private:
     void disappear(int parent, const overlay::Restored::NameChange& change) {
-        server_.nudges.begin({change.parent, change.name, false, change.directory});
+        nudges_.begin({change.parent, change.name, false, change.directory});
         ignore(change.directory ? sys::remove_directory(parent, change.name)
                                 : sys::unlink(parent, change.name),
                kHarmless);
-        server_.nudges.end();
+        nudges_.end();
     }
 
     void appear(int parent, const overlay::Restored::NameChange& change) {
-        const auto found = server_.tree.lookup(change.parent, change.name);
+        const auto found = sys::stat_at(parent, change.name);
         if (!found) return;  // gone again, and that was seen
-        server_.nudges.begin({change.parent, change.name, true, S_ISDIR(found->st.st_mode)});
-        ignore(pretend_to_create(parent, change.name, found->st.st_mode), kHarmless);
-        server_.nudges.end();
-        server_.tree.forget(found->id, 1);
+        nudges_.begin({change.parent, change.name, true, S_ISDIR(found->st_mode)});
+        ignore(pretend_to_create(parent, change.name, found->st_mode), kHarmless);
+        nudges_.end();
     }
 
     static void content(int fd, off_t size) {
@@ -75,7 +74,7 @@ class Announcer {
         ignore(sys::truncate(opened->get(), static_cast<std::uint64_t>(size)), kHarmless);
     }
 
-    Server& server_;
+    Nudges& nudges_;
     UniqueFd root_;
 };
 
@@ -85,7 +84,7 @@ void announce_restored(Server& server, const MountPlace& place,
                        const overlay::Restored& restored) {
     auto root = place.open();
     if (!root) return;
-    Announcer announcer(server, std::move(*root));
+    Announcer announcer(server.nudges, std::move(*root));
     std::size_t left = tuning::kMostAnnouncements;
     for (const auto& change : restored.changed_names) {
         if (left-- == 0 || fuse_session_exited(server.session) != 0) break;

@@ -19,13 +19,10 @@ std::unique_ptr<Helper> start_helper(const char* name, Descriptors descriptors) 
     return nullptr;
 }
 
-void write_back_mount(const MountPlace& place) {
-    const auto root = place.open();
-    if (!root) return;
-    // Files are written through; what is dirty are pages of shared mappings, which have no request of their own.
-    if (const auto synced = sys::sync_filesystem(root->get()); !synced) {
-        log::warning("mount: writing back mapped pages: " + synced.error().message());
-    }
+/// Files are written through; what is dirty are pages of shared mappings, which have no request of their own.
+Result<> write_back_mount(const MountPlace& place) {
+    TRY_ASSIGN(const UniqueFd root, place.open());
+    return sys::sync_filesystem(root.get());
 }
 
 }  // namespace
@@ -50,9 +47,12 @@ Caches::~Caches() {
 
 void Caches::write_back() {
     if (!syncer_) return;
-    syncer_->post([place = place_] { write_back_mount(place); });
+    auto result = std::make_shared<Result<>>();
+    syncer_->post([place = place_, result] { *result = write_back_mount(place); });
     if (!syncer_->wait(tuning::kWriteBackPatience)) {
         log::warning("mount: writing back mapped pages takes long; going on without");
+    } else if (!*result) {
+        log::warning("mount: writing back mapped pages: " + result->error().message());
     }
 }
 

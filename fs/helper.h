@@ -3,6 +3,7 @@
 // One that calls through the mount it belongs to is a guest there: it gets a descriptor table of its own, without /dev/fuse
 // in it. When the daemon is killed while the guest waits for an answer, the device is closed all the same, the kernel gives
 // up the connection, and nothing hangs. (A thread that waits in the kernel keeps its descriptor table alive.)
+// A guest therefore may use nothing that holds a descriptor: not the tree, not the log.
 #pragma once
 
 #include <sys/types.h>
@@ -27,7 +28,7 @@ class Helper {
     ~Helper();   ///< finishes the job under way, drops the others
 
     pid_t thread() const { return id_; }
-    /// Jobs run one at a time in this order. Those of a guest may keep no descriptor.
+    /// Jobs run one at a time in this order. Those of a guest close what they open.
     void post(std::function<void()> job);
     /// Whether all jobs posted so far were done in time.
     bool wait(std::chrono::milliseconds patience);
