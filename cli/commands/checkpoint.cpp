@@ -1,0 +1,43 @@
+#include <cerrno>
+
+#include "cli/commands/commands.h"
+#include "cli/text.h"
+#include "cli/workspace.h"
+
+namespace unwrite::cli {
+
+namespace {
+
+struct CheckpointOptions {
+    std::string name;
+    std::string text;
+};
+
+Result<int> checkpoint(Context& context, const CheckpointOptions& options) {
+    if (is_node(options.name) || options.name == "root" || options.name.find("..") != std::string::npos) {
+        return Error(ErrorKind::kUsage, EINVAL,
+                     "checkpoint " + quote_name(options.name) + ": such a name would be taken for a node",
+                     "choose a name that is not nN or root and has no \"..\"");
+    }
+    TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
+    TRY_ASSIGN(const overlay::Node node, workspace.operations().checkpoint(asker(), overlay::NodeKind::kCheckpoint,
+                                                                          options.name, options.text));
+    if (context.json) {
+        context.out.line(control::dump(control::encode(node)));
+    } else {
+        const std::string name = node.name.empty() ? "" : " " + quote_name(node.name);
+        context.out.line("checkpoint" + name + " is n" + std::to_string(node.number));
+    }
+    return kDone;
+}
+
+}  // namespace
+
+void add_checkpoint(CLI::App& app, Context& context) {
+    const auto options = std::make_shared<CheckpointOptions>();
+    CLI::App* command = add_command(app, context, "checkpoint", "Remember this state, to come back to", options, checkpoint);
+    command->add_option("NAME", options->name, "A name for `unwrite rollback NAME`");
+    command->add_option("-m,--message", options->text, "A word about it, for the log");
+}
+
+}  // namespace unwrite::cli

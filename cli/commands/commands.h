@@ -1,0 +1,41 @@
+// One function per command: declares its options and puts its action into the context. One file each.
+#pragma once
+
+#include <CLI/App.hpp>
+
+#include "cli/context.h"
+
+namespace unwrite::cli {
+
+void add_mount(CLI::App& app, Context& context);
+void add_unmount(CLI::App& app, Context& context);
+/// `command` is what followed "--" on the command line.
+void add_run(CLI::App& app, Context& context, const std::vector<std::string>& command);
+void add_status(CLI::App& app, Context& context);
+void add_checkpoint(CLI::App& app, Context& context);
+void add_rollback(CLI::App& app, Context& context);
+void add_undo(CLI::App& app, Context& context);
+void add_redo(CLI::App& app, Context& context);
+void add_log(CLI::App& app, Context& context);
+void add_diff(CLI::App& app, Context& context);
+void add_commit(CLI::App& app, Context& context);
+void add_discard(CLI::App& app, Context& context);
+void add_restore(CLI::App& app, Context& context);
+void add_recover(CLI::App& app, Context& context);
+void add_check(CLI::App& app, Context& context);
+void add_gc(CLI::App& app, Context& context);
+void add_doctor(CLI::App& app, Context& context);
+
+/// A subcommand whose callback makes `action` the one to be run.
+template <class Options>
+CLI::App* add_command(CLI::App& app, Context& context, const char* name, const char* about,
+                      const std::shared_ptr<Options>& options, Result<int> (*action)(Context&, const Options&)) {
+    CLI::App* command = app.add_subcommand(name, about);
+    command->callback([&context, name, options, action] {
+        context.verb = name;
+        context.action = [&context, options, action] { return action(context, *options); };
+    });
+    return command;
+}
+
+}  // namespace unwrite::cli

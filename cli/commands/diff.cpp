@@ -1,0 +1,83 @@
+#include <fcntl.h>
+
+#include <algorithm>
+
+#include "base/syscalls.h"
+#include "cli/commands/commands.h"
+#include "cli/render.h"
+#include "cli/text.h"
+#include "cli/workspace.h"
+
+namespace unwrite::cli {
+
+namespace {
+
+struct DiffOptions {
+    std::vector<std::string> words;
+    bool stat = false;
+};
+
+struct Range {
+    std::string from;
+    std::string to;
+};
+
+/// The first word is a node when it looks like one, or names a checkpoint and no file ("./NAME" is always a file).
+Result<bool> is_range(Context& context, overlay::Operations& operations, const std::string& word) {
+    const std::size_t dots = word.find("..");
+    if (is_node(word) || word == "root") return true;
+    if (dots != std::string::npos && word.find('/') == std::string::npos) return true;
+    if (word.find('/') != std::string::npos || sys::stat_at(AT_FDCWD, context.base + "/" + word)) return false;
+    TRY_ASSIGN(const overlay::Log log, operations.log("", true, false));
+    return std::any_of(log.entries.begin(), log.entries.end(),
+                       [&](const overlay::LogEntry& entry) { return entry.node.name == word; });
+}
+
+Range parse_range(const std::string& word) {
+    const std::size_t dots = word.find("..");
+    if (dots == std::string::npos) return {word, ""};
+    return {word.substr(0, dots), word.substr(dots + 2)};
+}
+
+Result<int> diff(Context& context, const DiffOptions& options) {
+    TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
+    Range range;
+    std::vector<std::string> words = options.words;
+    if (!words.empty()) {
+        TRY_ASSIGN(const bool first, is_range(context, workspace.operations(), words[0]));
+        if (first) {
+            range = parse_range(words[0]);
+            words.erase(words.begin());
+        }
+    }
+    std::vector<std::string> paths;
+    for (const std::string& word : words) {
+        TRY_ASSIGN(std::string path, workspace.inside(context.base, word));
+        if (!path.empty()) paths.push_back(std::move(path));
+    }
+    TRY_ASSIGN(const std::vector<overlay::FileDiff> diffs,
+               workspace.operations().diff(range.from, range.to, paths, !options.stat));
+    if (context.json) {
+        context.out.line(control::dump(control::Json{{"files", control::encode_list(diffs)}}));
+        return kDone;
+    }
+    if (options.stat && !diffs.empty()) context.out.print(stat_lines(diffs));
+    const Colour colour = context.out.has_colour() ? Colour::kYes : Colour::kNo;
+    for (const overlay::FileDiff& one : diffs) {
+        if (!options.stat) context.out.print(diff_lines(one, context.out.is_terminal(), colour));
+    }
+    return kDone;
+}
+
+}  // namespace
+
+void add_diff(CLI::App& app, Context& context) {
+    const auto options = std::make_shared<DiffOptions>();
+    CLI::App* command = add_command(app, context, "diff", "What changed, line by line", options, diff);
+    command->add_option("NODE[..NODE] PATH", options->words,
+                        "From a node (default: the root) to a node (default: the live state), only these paths");
+    command->add_flag("--stat", options->stat, "Only how many lines");
+    command->footer("Examples:\n  unwrite diff\n  unwrite diff before src/\n  unwrite diff n3..n5 --stat");
+}
+
+}  // namespace unwrite::cli

@@ -1,0 +1,42 @@
+#include "cli/commands/commands.h"
+#include "cli/render.h"
+#include "cli/workspace.h"
+
+namespace unwrite::cli {
+
+namespace {
+
+struct LogOptions {
+    std::string path;
+    bool all = false;
+    bool changes = false;
+};
+
+Result<int> log(Context& context, const LogOptions& options) {
+    TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
+    std::string path;
+    if (!options.path.empty()) {
+        TRY_ASSIGN(path, workspace.inside(context.base, options.path));
+    }
+    const bool changes = options.changes || context.json || !path.empty();
+    TRY_ASSIGN(const overlay::Log found, workspace.operations().log(path, options.all, changes));
+    if (context.json) {
+        context.out.line(control::dump(control::encode(found)));
+        return kDone;
+    }
+    context.out.print(log_lines(found, changes, context.out.has_colour() ? Colour::kYes : Colour::kNo));
+    return kDone;
+}
+
+}  // namespace
+
+void add_log(CLI::App& app, Context& context) {
+    const auto options = std::make_shared<LogOptions>();
+    CLI::App* command = add_command(app, context, "log", "The states that are remembered, newest first", options, log);
+    command->add_option("PATH", options->path, "Only those that changed it, or what is below");
+    command->add_flag("--all", options->all, "Those that were left by undo, rollback or discard too");
+    command->add_flag("--changes", options->changes, "With what each changed, and who did it");
+    command->footer("@ where the live state began, * on the way to it, x abandoned.");
+}
+
+}  // namespace unwrite::cli

@@ -1,0 +1,66 @@
+#include <cerrno>
+
+#include "cli/commands/commands.h"
+#include "cli/render.h"
+#include "cli/settle.h"
+#include "cli/text.h"
+#include "cli/workspace.h"
+
+namespace unwrite::cli {
+
+namespace {
+
+struct RecoverOptions {
+    bool commit = false;
+    bool discard = false;
+    bool keep = false;
+    bool status = false;
+};
+
+Ending ending_of(const RecoverOptions& options) {
+    if (options.commit) return Ending::kCommit;
+    if (options.discard) return Ending::kDiscard;
+    return options.keep ? Ending::kKeep : Ending::kAsk;
+}
+
+Result<int> recover(Context& context, const RecoverOptions& options) {
+    TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
+    const bool finished = workspace.found() != nullptr && workspace.found()->finished_restore;
+    const bool interrupted = workspace.found() != nullptr ? workspace.found()->interrupted
+                                                          : workspace.remote()->info().interrupted;
+    TRY_ASSIGN(overlay::Status status, workspace.operations().status("", false));
+    if (status.wounded && !options.status) {
+        TRY(workspace.operations().recover());
+        TRY_ASSIGN(status, workspace.operations().status("", false));
+    }
+    if (context.json) {
+        control::Json json = control::encode(status);
+        json["interrupted"] = interrupted;
+        json["finished_restore"] = finished;
+        context.out.line(control::dump(json));
+    } else {
+        if (finished) context.out.line("finished a restore or commit that was interrupted");
+        context.out.line((status.wounded ? "wounded: " : "sound: ") + summary_words(status.changes) + " since n" +
+                         std::to_string(status.root));
+    }
+    if (options.status) return status.wounded ? kNeedsRecovery : kDone;
+    TRY(settle_unfinished(context, workspace.operations(), interrupted, ending_of(options)));
+    return kDone;
+}
+
+}  // namespace
+
+void add_recover(CLI::App& app, Context& context) {
+    const auto options = std::make_shared<RecoverOptions>();
+    CLI::App* command = add_command(app, context, "recover", "After a crash: finish what was begun, settle the open task",
+                                    options, recover);
+    CLI::Option* commit = command->add_flag("--commit", options->commit, "Accept the changes of the open task");
+    CLI::Option* discard = command->add_flag("--discard", options->discard, "Take them back");
+    CLI::Option* keep = command->add_flag("--keep", options->keep, "Leave the task open");
+    CLI::Option* status = command->add_flag("--status", options->status, "Only say how things stand");
+    commit->excludes(discard, keep, status);
+    discard->excludes(keep, status);
+    keep->excludes(status);
+}
+
+}  // namespace unwrite::cli

@@ -1,0 +1,39 @@
+#include "cli/commands/commands.h"
+#include "cli/settle.h"
+#include "cli/text.h"
+#include "cli/workspace.h"
+
+namespace unwrite::cli {
+
+namespace {
+
+struct RestoreOptions {
+    std::vector<std::string> paths;
+    std::string from = "root";
+    bool dry_run = false;
+};
+
+Result<int> restore_paths(Context& context, const RestoreOptions& options) {
+    TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
+    std::vector<std::string> paths;
+    for (const std::string& path : options.paths) {
+        TRY_ASSIGN(paths.emplace_back(), workspace.inside(context.base, path));
+    }
+    const std::string done = "restored " + counted(paths.size(), "path", "paths") + " from " + quote_name(options.from);
+    return restore(context, options.dry_run, done, [&](bool dry_run) {
+        return workspace.operations().restore_paths(asker(), paths, options.from, dry_run);
+    });
+}
+
+}  // namespace
+
+void add_restore(CLI::App& app, Context& context) {
+    const auto options = std::make_shared<RestoreOptions>();
+    CLI::App* command = add_command(app, context, "restore", "Single paths, as they were in any state", options, restore_paths);
+    command->add_option("PATH", options->paths, "Files or directories")->required();
+    command->add_option("--from", options->from, "A node or checkpoint (default: the root)");
+    command->add_flag("--dry-run", options->dry_run, "Only say what would happen");
+    command->footer("It is a change like any other: `unwrite undo` takes it back.");
+}
+
+}  // namespace unwrite::cli

@@ -1,0 +1,232 @@
+#include "cli/daemon.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <thread>
+
+#include "base/log.h"
+#include "base/syscalls.h"
+#include "control/rendezvous.h"
+#include "control/server.h"
+#include "fs/mount.h"
+
+namespace unwrite::cli {
+
+namespace {
+
+sigset_t ending_signals() {
+    sigset_t set;
+    ::sigemptyset(&set);
+    for (const int signal : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&set, signal);
+    return set;
+}
+
+/// Waits for a signal in a thread of its own and stops the mount. The signals must be blocked everywhere before.
+class SignalWatch {
+  public:
+    static Result<std::unique_ptr<SignalWatch>> start(fs::Mount& mount) {
+        auto watch = std::unique_ptr<SignalWatch>(new SignalWatch);
+        const sigset_t set = ending_signals();
+        watch->signals_ = UniqueFd(::signalfd(-1, &set, SFD_CLOEXEC));
+        watch->end_ = UniqueFd(::eventfd(0, EFD_CLOEXEC));
+        if (!watch->signals_ || !watch->end_) return sys::last_error();
+        watch->thread_ = std::thread([raw = watch.get(), &mount] { raw->wait(mount); });
+        return watch;
+    }
+    ~SignalWatch() {
+        if (!thread_.joinable()) return;
+        const std::uint64_t one = 1;
+        if (::write(end_.get(), &one, sizeof one) != sizeof one) log::error("end the watch for signals");
+        thread_.join();
+    }
+    SignalWatch(const SignalWatch&) = delete;
+    SignalWatch& operator=(const SignalWatch&) = delete;
+
+  private:
+    SignalWatch() = default;
+    void wait(fs::Mount& mount) const {
+        std::array<struct pollfd, 2> pollers = {{{end_.get(), POLLIN, 0}, {signals_.get(), POLLIN, 0}}};
+        while (::poll(pollers.data(), pollers.size(), -1) < 0) {
+        }
+        if (pollers[0].revents != 0) return;
+        log::info("a signal asks for the end");
+        mount.stop();
+    }
+
+    UniqueFd signals_;
+    UniqueFd end_;
+    std::thread thread_;
+};
+
+control::DaemonInfo describe(const DaemonOptions& options, const overlay::Found& found, const struct stat& st,
+                             const std::string& id) {
+    control::DaemonInfo info;
+    info.version = UNWRITE_VERSION;
+    info.id = id;
+    info.workspace = options.directory;
+    info.mount_point = options.mount_point;
+    info.pid = ::getpid();
+    info.device = st.st_dev;
+    info.inode = st.st_ino;
+    info.fresh = found.fresh;
+    info.interrupted = found.interrupted;
+    info.finished_restore = found.finished_restore;
+    info.task_open = found.task_open;
+    info.retention = options.config.retention;
+    return info;
+}
+
+struct Served {
+    std::unique_ptr<overlay::Session> session;
+    std::unique_ptr<fs::Mount> mount;
+    std::unique_ptr<control::Server> server;
+    std::unique_ptr<SignalWatch> signals;   ///< goes first
+    control::DaemonInfo info;
+};
+
+/// From here on the program's messages go to the state directory's daemon.log.
+Result<> open_log(int workspace) {
+    if (std::getenv("UNWRITE_LOG") == nullptr) log::set_level(log::Level::kInfo);
+    TRY_ASSIGN(const UniqueFd state, sys::open_at(workspace, ".unwrite", O_RDONLY | O_DIRECTORY));
+    TRY_ASSIGN(UniqueFd file, sys::open_at(state.get(), "daemon.log", O_WRONLY | O_CREAT | O_APPEND, 0600));
+    log::set_output(std::move(file));
+    return {};
+}
+
+Result<Served> open_all(DaemonOptions& options, bool keep_stderr) {
+    TRY_ASSIGN(const struct stat st, sys::stat_fd(options.workspace.get()));
+    TRY_ASSIGN(const UniqueFd workspace, sys::duplicate(options.workspace.get()));
+    TRY_ASSIGN(const std::string id, control::new_session_id());
+    Served served;
+    TRY_ASSIGN(served.session,
+               overlay::Session::open(std::move(options.workspace), options.config.session_options(true)));
+    if (!keep_stderr) TRY(open_log(workspace.get()));
+    fs::MountOptions mounting;
+    mounting.mountpoint = options.mount_point;
+    mounting.source_name = "unwrite:" + id;
+    mounting.allow_other = options.allow_other;
+    TRY_ASSIGN(served.mount, fs::Mount::create(served.session->tree(), mounting));
+    TRY_ASSIGN(served.signals, SignalWatch::start(*served.mount));
+    served.info = describe(options, served.session->found(), st, id);
+    control::Service service;
+    service.info = served.info;
+    service.stop = [mount = served.mount.get()]() -> Result<> {
+        mount->stop();
+        return {};
+    };
+    control::ServerOptions listening;
+    listening.id = id;
+    listening.mount_point = options.mount_point;
+    TRY_ASSIGN(served.server, control::Server::start(served.session->operations(), std::move(service), listening));
+    return served;
+}
+
+Result<> serve_with(DaemonOptions options, const Report& report, bool keep_stderr) {
+    const sigset_t set = ending_signals();
+    ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+    ::umask(0);
+    // Whoever may trace the daemon reaches the raw directory through its descriptors.
+    ::prctl(PR_SET_DUMPABLE, 0);
+    Result<Served> served = open_all(options, keep_stderr);
+    if (!served) {
+        report(served.error());
+        return served.error();
+    }
+    log::info("mounted " + served->info.mount_point);
+    report(served->info);
+    const Result<> outcome = served->mount->serve();
+    log::info(outcome ? "unmounted" : "serving failed: " + outcome.error().message());
+    return outcome;
+}
+
+/// What the caller had open beside the standard streams (a lock, the other end of a pipe) is none of the daemon's.
+void close_others(std::vector<int> kept) {
+    std::sort(kept.begin(), kept.end());
+    unsigned from = STDERR_FILENO + 1;
+    for (const int fd : kept) {
+        const unsigned number = static_cast<unsigned>(fd);
+        if (number > from) ::close_range(from, number - 1, 0);
+        from = std::max(from, number + 1);
+    }
+    ::close_range(from, ~0u, 0);
+}
+
+/// A second pair of parent and child, so that the daemon is nobody's child and has no terminal.
+void become_daemon(DaemonOptions options, const UniqueFd& report_to) {
+    const auto report = [&](const Result<control::DaemonInfo>& outcome) {
+        control::Json json;
+        if (outcome) json = control::encode(*outcome);
+        const std::string line = control::format_answer(
+            1, outcome ? Result<control::Json>(json) : Result<control::Json>(outcome.error()));
+        std::string_view rest = line;
+        while (!rest.empty()) {
+            const ssize_t put = ::write(report_to.get(), rest.data(), rest.size());
+            if (put <= 0) break;
+            rest.remove_prefix(static_cast<std::size_t>(put));
+        }
+        // The parent reads to the end of the pipe, so nobody may keep it open; the terminal's streams go as well.
+        const Result<UniqueFd> nothing = sys::open_at(AT_FDCWD, "/dev/null", O_RDWR);
+        for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, report_to.get()}) {
+            if (nothing) ::dup2(nothing->get(), fd);
+        }
+    };
+    close_others({options.workspace.get(), report_to.get()});
+    const bool moved = ::chdir("/") == 0;
+    if (!moved) report(sys::last_error());
+    ::_exit(moved && serve_with(std::move(options), report, false) ? 0 : 1);
+}
+
+std::string read_all(int fd) {
+    std::string text;
+    std::array<char, 4096> room;
+    for (;;) {
+        const ssize_t got = ::read(fd, room.data(), room.size());
+        if (got < 0 && sys::last_error().number() == EINTR) continue;
+        if (got <= 0) return text;
+        text.append(room.data(), static_cast<std::size_t>(got));
+    }
+}
+
+}  // namespace
+
+Result<> serve(DaemonOptions options, const Report& report) {
+    return serve_with(std::move(options), report, true);
+}
+
+Result<control::DaemonInfo> start_daemon(DaemonOptions options) {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return sys::last_error();
+    const UniqueFd reading(ends[0]);
+    UniqueFd writing(ends[1]);
+    const pid_t child = ::fork();
+    if (child < 0) return sys::last_error().with_context("start the daemon");
+    if (child == 0) {
+        ::setsid();
+        if (::fork() == 0) become_daemon(std::move(options), writing);
+        ::_exit(0);
+    }
+    writing.reset();
+    const std::string answer = read_all(reading.get());
+    ::waitpid(child, nullptr, 0);
+    if (answer.empty()) {
+        return Error(ErrorKind::kSystem, EIO, "start the daemon: it died", "see .unwrite/daemon.log");
+    }
+    TRY_ASSIGN(const control::Json json, control::parse_answer(answer, 1));
+    control::DaemonInfo info;
+    TRY(control::decode(json, info));
+    return info;
+}
+
+}  // namespace unwrite::cli

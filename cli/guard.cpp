@@ -1,0 +1,210 @@
+#include "cli/guard.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <set>
+#include <thread>
+
+#include "base/syscalls.h"
+#include "control/peer.h"
+
+namespace unwrite::cli {
+
+namespace {
+
+constexpr std::array<int, 6> kPassedOn = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+constexpr std::chrono::milliseconds kGrace(2000);
+
+sigset_t watched_signals() {
+    sigset_t set;
+    ::sigemptyset(&set);
+    for (const int signal : kPassedOn) ::sigaddset(&set, signal);
+    ::sigaddset(&set, SIGCHLD);
+    return set;
+}
+
+/// Waits for the child `pid` and hands it the signals that were sent to this process alone. Those that the
+/// terminal sends reach the child without help.
+int wait_passing_signals(pid_t pid) {
+    const sigset_t set = watched_signals();
+    for (;;) {
+        int status = 0;
+        const pid_t ended = ::waitpid(pid, &status, WNOHANG);
+        if (ended == pid) return status;
+        if (ended < 0 && sys::last_error().number() != EINTR) return 0;
+        siginfo_t info = {};
+        const int signal = ::sigwaitinfo(&set, &info);
+        if (signal > 0 && signal != SIGCHLD && info.si_code <= 0) ::kill(pid, signal);
+    }
+}
+
+bool read_exactly(int fd, void* into, std::size_t size) {
+    char* at = static_cast<char*>(into);
+    while (size > 0) {
+        const ssize_t got = ::read(fd, at, size);
+        if (got < 0 && sys::last_error().number() == EINTR) continue;
+        if (got <= 0) return false;
+        at += got;
+        size -= static_cast<std::size_t>(got);
+    }
+    return true;
+}
+
+bool write_exactly(int fd, const void* from, std::size_t size) {
+    return ::write(fd, from, size) == static_cast<ssize_t>(size);
+}
+
+std::optional<std::string> read_text(int fd) {
+    std::uint32_t size = 0;
+    if (!read_exactly(fd, &size, sizeof size) || size > 65536) return std::nullopt;
+    std::string text(size, '\0');
+    if (!read_exactly(fd, text.data(), size)) return std::nullopt;
+    return text;
+}
+
+bool write_text(int fd, const std::string& text) {
+    const std::uint32_t size = static_cast<std::uint32_t>(text.size());
+    return write_exactly(fd, &size, sizeof size) && write_exactly(fd, text.data(), text.size());
+}
+
+[[noreturn]] void execute(const std::vector<std::string>& command, const std::string& directory, int failure) {
+    std::vector<char*> arguments;
+    for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    ::signal(SIGPIPE, SIG_DFL);
+    // Nothing is inherited but the standard streams: a descriptor of the raw directory would get past the mount.
+    ::close_range(STDERR_FILENO + 1, ~0u, CLOSE_RANGE_CLOEXEC);
+    int number = 0;
+    if (::chdir(directory.c_str()) == 0) ::execvp(arguments[0], arguments.data());
+    number = sys::last_error().number();
+    ignore(Result<>(write_exactly(failure, &number, sizeof number) ? Result<>() : Error(EIO)), "it is gone");
+    ::_exit(127);
+}
+
+std::set<pid_t> descendants() {
+    std::set<pid_t> found;
+    const Result<UniqueFd> proc = sys::open_at(AT_FDCWD, "/proc", O_RDONLY | O_DIRECTORY);
+    if (!proc) return found;
+    const Result<std::vector<sys::DirectoryEntry>> entries = sys::read_directory(proc->get());
+    for (std::size_t before = ~std::size_t{0}; entries && before != found.size();) {
+        before = found.size();
+        for (const sys::DirectoryEntry& entry : *entries) {
+            const Result<control::Process> process = control::read_process(std::atoi(entry.name.c_str()));
+            const bool below = process && (process->parent == ::getpid() || found.contains(process->parent));
+            if (below) found.insert(process->pid);
+        }
+    }
+    return found;
+}
+
+/// True when no child is left; collects those that have ended.
+bool reap() {
+    for (;;) {
+        const pid_t ended = ::waitpid(-1, nullptr, WNOHANG);
+        if (ended == 0) return false;
+        if (ended < 0 && sys::last_error().number() != EINTR) return true;
+    }
+}
+
+/// An agent that outlives its run would count as the user.
+unsigned end_leftovers() {
+    unsigned ended = 0;
+    for (const int signal : {SIGTERM, SIGKILL}) {
+        const auto begin = std::chrono::steady_clock::now();
+        if (reap()) break;
+        const std::set<pid_t> all = descendants();
+        ended = std::max(ended, static_cast<unsigned>(all.size()));
+        for (const pid_t pid : all) ::kill(pid, signal);
+        while (!reap() && std::chrono::steady_clock::now() - begin < kGrace) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        }
+    }
+    return ended;
+}
+
+[[noreturn]] void guard(const GuardOptions& options, int orders, int outcome) {
+    const std::optional<std::string> directory = read_text(orders);
+    const std::optional<std::string> session = read_text(orders);
+    if (!directory || !session) ::_exit(1);
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    ::setenv("UNWRITE_SESSION", session->c_str(), 1);
+    ::setenv("PWD", directory->c_str(), 1);
+    Ended ended;
+    int failure[2];
+    if (::pipe2(failure, O_CLOEXEC) != 0) ::_exit(1);
+    const pid_t command = ::fork();
+    if (command == 0) execute(options.command, *directory, failure[1]);
+    if (command < 0) ended.exec_failure = sys::last_error().number();
+    // Without this end of its own the pipe ends when the command has begun.
+    UniqueFd(failure[1]).reset();
+    if (command > 0) {
+        if (!read_exactly(failure[0], &ended.exec_failure, sizeof ended.exec_failure)) ended.exec_failure = 0;
+        ended.status = wait_passing_signals(command);
+    }
+    if (!options.leave_running) ended.leftovers = end_leftovers();
+    ::_exit(write_exactly(outcome, &ended, sizeof ended) ? 0 : 1);
+}
+
+}  // namespace
+
+int exit_code_of(const Ended& ended) {
+    if (ended.exec_failure == ENOENT) return 127;
+    if (ended.exec_failure != 0) return 126;
+    if (WIFSIGNALED(ended.status)) return 128 + WTERMSIG(ended.status);
+    return WEXITSTATUS(ended.status);
+}
+
+Result<Guard> Guard::fork(GuardOptions options) {
+    int orders[2];
+    int outcome[2];
+    if (::pipe2(orders, O_CLOEXEC) != 0) return sys::last_error();
+    const UniqueFd reading(orders[0]);
+    Guard guarded;
+    guarded.orders_ = UniqueFd(orders[1]);
+    if (::pipe2(outcome, O_CLOEXEC) != 0) return sys::last_error();
+    guarded.outcome_ = UniqueFd(outcome[0]);
+    const UniqueFd writing(outcome[1]);
+    const sigset_t set = watched_signals();
+    ::sigprocmask(SIG_BLOCK, &set, nullptr);
+    guarded.pid_ = ::fork();
+    if (guarded.pid_ < 0) return sys::last_error().with_context("run");
+    if (guarded.pid_ == 0) {
+        guarded.orders_.reset();
+        guarded.outcome_.reset();
+        guard(options, reading.get(), writing.get());
+    }
+    return guarded;
+}
+
+Guard::~Guard() {
+    if (!orders_) return;
+    orders_.reset();
+    if (pid_ > 0) ::waitpid(pid_, nullptr, 0);
+}
+
+Result<Ended> Guard::run(const std::string& directory, const std::string& session) {
+    if (!write_text(orders_.get(), directory) || !write_text(orders_.get(), session)) {
+        return Error(ErrorKind::kSystem, EPIPE, "run: the guard process is gone");
+    }
+    const int status = wait_passing_signals(pid_);
+    orders_.reset();
+    Ended ended;
+    if (read_exactly(outcome_.get(), &ended, sizeof ended)) return ended;
+    return Error(ErrorKind::kSystem, EIO, fmt::format("run: the guard process was ended (status {})", status));
+}
+
+}  // namespace unwrite::cli

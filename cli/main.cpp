@@ -1,0 +1,141 @@
+// unwrite: chooses the command, runs it, and turns a failure into words and an exit code.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <csignal>
+
+#include "base/syscalls.h"
+#include "cli/commands/commands.h"
+#include "cli/text.h"
+#include "control/protocol.h"
+
+namespace unwrite::cli {
+
+namespace {
+
+void add_commands(CLI::App& app, Context& context, const std::vector<std::string>& rest) {
+    add_mount(app, context);
+    add_unmount(app, context);
+    add_run(app, context, rest);
+    add_status(app, context);
+    add_checkpoint(app, context);
+    add_rollback(app, context);
+    add_undo(app, context);
+    add_redo(app, context);
+    add_log(app, context);
+    add_diff(app, context);
+    add_commit(app, context);
+    add_discard(app, context);
+    add_restore(app, context);
+    add_recover(app, context);
+    add_check(app, context);
+    add_gc(app, context);
+    add_doctor(app, context);
+}
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  unwrite mount ~/project         begin; then `cd .` in open shells\n"
+    "  unwrite checkpoint before       remember this state\n"
+    "  unwrite status                  what changed since the task began\n"
+    "  unwrite undo                    take back the newest step\n"
+    "  unwrite rollback before         exactly as it was then\n"
+    "  unwrite run -- make install     a command as one step\n"
+    "  unwrite commit | discard        accept everything | take it all back\n"
+    "\n"
+    "Exit codes: 0 done, 1 failed, 2 usage, 3 nothing to do, 4 refused, 5 conflict,\n"
+    "6 no workspace or not mounted, 7 needs recovery.";
+
+/// The error of the chosen command: "unwrite: <verb> <subject>: <reason>", then what to do.
+void report(Context& context, const Error& error) {
+    const bool verbatim = context.verb == "undo" && error.kind() == ErrorKind::kNothing;
+    // An error that carries no words of its own begins with the verb here.
+    const std::string text = error.text().empty() ? context.verb + ": " + error.message() : error.message();
+    context.notes.line(verbatim ? text : "unwrite: " + harmless(text));
+    if (!error.advice().empty() && !verbatim) context.notes.line(harmless(error.advice()));
+    if (context.json) {
+        context.out.line(control::dump(control::Json{{"error", control::encode_error(error)}}));
+    }
+}
+
+Result<> find_base(Context& context, const std::string& directory) {
+    // getcwd would fail in a directory that was removed, and in no other.
+    Result<std::string> here = sys::read_link(AT_FDCWD, "/proc/self/cwd");
+    if (!here && directory.empty()) return here.error().with_context("find the current directory");
+    Result<std::string> base = real_path(here ? *here : "/", directory.empty() ? "." : directory);
+    if (!base) return base.error().with_context("enter " + quote_name(directory.empty() ? "." : directory));
+    context.base = *base;
+    return {};
+}
+
+Result<int> act(Context& context, const std::string& directory) {
+    TRY(find_base(context, directory));
+    return context.action();
+}
+
+int conclude(Context& context, const Result<int>& outcome) {
+    int code = outcome ? *outcome : exit_code(outcome.error());
+    if (!outcome) report(context, outcome.error());
+    const Result<> written = context.out.flush();
+    if (!written) {
+        report(context, written.error());
+        code = code == kDone ? kFailed : code;
+    }
+    ignore(context.notes.flush(), "there is nowhere left to say so");
+    return code;
+}
+
+int usage_error(CLI::App& app, Context& context, const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);   // --help, --version
+    report(context, Error(ErrorKind::kUsage, EINVAL, std::string("read the command line: ") + error.what(),
+                          "`unwrite --help` lists the commands, `unwrite COMMAND --help` their options"));
+    return conclude(context, static_cast<int>(kUsage));
+}
+
+int run_main(std::vector<std::string> words) {
+    // A reader that goes away is met where it is written to, so that no operation ends in the middle.
+    std::signal(SIGPIPE, SIG_IGN);
+    Context context{.base = {}, .out = Output(STDOUT_FILENO), .notes = Output(STDERR_FILENO), .verb = {}, .action = {}};
+    // What follows "--" of a run is the command's, whatever it looks like.
+    std::vector<std::string> rest;
+    const auto run = std::find(words.begin(), words.end(), "run");
+    const auto dashes = std::find(words.begin(), words.end(), "--");
+    if (run < dashes && dashes != words.end()) {
+        rest.assign(dashes + 1, words.end());
+        words.erase(dashes, words.end());
+    }
+    CLI::App app("Takes back whatever any process writes in a directory: one step, to a checkpoint, or all of it.",
+                 "unwrite");
+    std::string directory;
+    app.add_option("-C", directory, "Act as if started in this directory")->type_name("DIR");
+    app.add_flag("--json", context.json, "Answer in JSON (docs/cli.md has the schemas)");
+    app.set_version_flag("--version", std::string("unwrite ") + UNWRITE_VERSION);
+    app.require_subcommand(1);
+    app.fallthrough();
+    app.footer(kExamples);
+    add_commands(app, context, rest);
+    std::reverse(words.begin(), words.end());
+    try {
+        app.parse(std::move(words));
+    } catch (const CLI::ParseError& error) {
+        return usage_error(app, context, error);
+    }
+    return conclude(context, act(context, directory));
+}
+
+}  // namespace
+
+}  // namespace unwrite::cli
+
+int main(int count, char** words) {
+    try {
+        return unwrite::cli::run_main(std::vector<std::string>(words + 1, words + std::max(count, 1)));
+    } catch (const std::exception& exception) {
+        fmt::print(stderr, "unwrite: failed: {}\n", exception.what());
+        return unwrite::cli::kFailed;
+    }
+}

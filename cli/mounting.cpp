@@ -1,0 +1,176 @@
+#include "cli/mounting.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/syscalls.h"
+#include "cli/daemon.h"
+#include "cli/processes.h"
+#include "cli/text.h"
+#include "fs/mount.h"
+
+namespace unwrite::cli {
+
+namespace {
+
+constexpr int kStopMs = 60'000;
+
+Error cannot(const std::string& directory, ErrorKind kind, int number, const std::string& why,
+             const std::string& advice) {
+    return Error(kind, number, "mount " + quote_name(directory) + ": " + why, advice);
+}
+
+/// A mount whose daemon is gone answers ENOTCONN to everybody; it is taken away before anything else.
+Result<> clear_dead(Context& context, const std::string& directory) {
+    const Result<struct stat> st = sys::stat_at(AT_FDCWD, directory + "/.");
+    if (st || st.error().number() != ENOTCONN) return {};
+    TRY(fs::unmount_stale(directory));
+    context.notes.line("unwrite: cleared away the mount of a daemon that is gone");
+    return {};
+}
+
+Result<> check_place(const std::string& directory, const std::vector<control::MountPoint>& mounts) {
+    if (directory == "/") {
+        return cannot(directory, ErrorKind::kUsage, EINVAL, "the root of the whole system cannot be a workspace",
+                      "name a directory below it");
+    }
+    for (const control::MountPoint& mount : mounts) {
+        if (mount.path == directory) {
+            return cannot(directory, ErrorKind::kNothing, EBUSY, "it is mounted already",
+                          "`unwrite unmount " + quote_name(directory) + "` ends that mount");
+        }
+        if (control::is_within(directory, mount.path)) {
+            return cannot(directory, ErrorKind::kUsage, EINVAL,
+                          "it lies inside the workspace " + quote_name(mount.path) + ", which is mounted",
+                          "nothing is needed: changes there are kept by that workspace");
+        }
+        if (control::is_within(mount.path, directory)) {
+            return cannot(directory, ErrorKind::kUsage, EINVAL,
+                          "the workspace " + quote_name(mount.path) + " below it is mounted",
+                          "`unwrite unmount " + quote_name(mount.path) + "` first");
+        }
+    }
+    return {};
+}
+
+Result<> check_apart(const std::string& directory, const std::string& at) {
+    if (at == directory) return {};
+    if (control::is_within(at, directory) || control::is_within(directory, at)) {
+        return cannot(directory, ErrorKind::kUsage, EINVAL,
+                      "the mount point " + quote_name(at) + " and the workspace lie within each other",
+                      "leave --at away to mount over the directory itself");
+    }
+    return {};
+}
+
+Result<UniqueFd> open_directory(const std::string& directory) {
+    Result<UniqueFd> fd = sys::open_at(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
+    if (fd) return fd;
+    return fd.error().with_context("mount " + quote_name(directory));
+}
+
+void tell_raw_users(Context& context, const std::string& directory, const std::vector<User>& users) {
+    if (users.empty()) return;
+    context.notes.line("unwrite: these processes were in " + quote_name(directory) +
+                       " before the mount; what they write past it is not captured:");
+    context.notes.line("  " + user_words(users));
+    context.notes.line("In a shell, `cd .` enters the mount.");
+}
+
+/// The processes that would lose their files; a shell that only stands there just needs to `cd .` again.
+std::vector<User> users_with_files(const control::MountPoint& mount) {
+    std::vector<User> users = users_below(mount.path, View::kMount, mount.mount);
+    std::erase_if(users, [](const User& user) { return !user.files; });
+    return users;
+}
+
+Result<> wait_for_end(const control::Remote& remote) {
+    // Through the raw system call: the C library's header of it is newer than the oldest system supported.
+    const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, remote.info().pid, 0)));
+    if (!process) return {};
+    struct pollfd poller = {process.get(), POLLIN, 0};
+    int ready = -1;
+    do {
+        ready = ::poll(&poller, 1, kStopMs);
+    } while (ready < 0 && sys::last_error().number() == EINTR);
+    if (ready > 0) return {};
+    return Error(ErrorKind::kSystem, ETIMEDOUT, "unmount: the daemon is still busy after a minute",
+                 fmt::format("wait, or end process {} by force", remote.info().pid));
+}
+
+Result<DaemonOptions> prepare(Context& context, const MountRequest& request) {
+    TRY_ASSIGN(std::vector<control::MountPoint> mounts, control::unwrite_mounts());
+    const Result<std::string> real = real_path(context.base, request.directory);
+    if (!real) return real.error().with_context("mount " + quote_name(request.directory));
+    DaemonOptions options;
+    options.directory = *real;
+    options.mount_point = *real;
+    if (!request.at.empty()) {
+        const Result<std::string> at = real_path(context.base, request.at);
+        if (!at) return at.error().with_context("mount at " + quote_name(request.at));
+        options.mount_point = *at;
+        TRY(check_apart(*real, *at));
+    }
+    TRY(clear_dead(context, options.mount_point));
+    TRY_ASSIGN(mounts, control::unwrite_mounts());
+    TRY(check_place(options.directory, mounts));
+    if (options.mount_point != options.directory) TRY(check_place(options.mount_point, mounts));
+    TRY_ASSIGN(options.workspace, open_directory(options.directory));
+    TRY_ASSIGN(const UniqueFd point, open_directory(options.mount_point));
+    TRY_ASSIGN(options.config, load_config(options.workspace.get()));
+    options.allow_other = request.allow_other || ::geteuid() == 0;
+    return options;
+}
+
+}  // namespace
+
+Result<control::DaemonInfo> mount_directory(Context& context, const MountRequest& request) {
+    TRY_ASSIGN(DaemonOptions options, prepare(context, request));
+    const std::string directory = options.mount_point;
+    const std::vector<User> users = users_below(directory, View::kAny, 0);
+    const auto told = [&](const Result<control::DaemonInfo>& outcome) {
+        if (outcome) tell_raw_users(context, directory, users);
+    };
+    Result<control::DaemonInfo> outcome = Error(EIO);
+    if (!request.foreground) {
+        outcome = start_daemon(std::move(options));
+        told(outcome);
+        return outcome;
+    }
+    const Result<> served = serve(std::move(options), [&](const Result<control::DaemonInfo>& ready) {
+        outcome = ready;
+        told(ready);
+        if (ready) context.notes.line("unwrite: serving " + quote_name(ready->mount_point) + "; Ctrl-C unmounts");
+        ignore(context.notes.flush(), "nobody may be listening");
+    });
+    if (!served) return served.error();
+    return outcome;
+}
+
+Result<> unmount_workspace(Context& context, const Workspace& workspace, bool force) {
+    const control::MountPoint& mount = *workspace.mount();
+    const std::vector<User> users = users_with_files(mount);
+    if (!users.empty() && !force) {
+        return Error(ErrorKind::kSystem, EBUSY,
+                     "unmount " + quote_name(mount.path) + ": files there are open in " + user_words(users),
+                     "end these processes, or use --force, after which their files give errors");
+    }
+    TRY(workspace.remote()->stop());
+    TRY(wait_for_end(*workspace.remote()));
+    std::vector<User> standing = users_below(mount.path, View::kAny, 0);
+    std::erase_if(standing, [](const User& user) { return !user.directory; });
+    if (!standing.empty()) {
+        context.notes.line("unwrite: in a shell that stands there, `cd .` enters the directory again: " +
+                           user_words(standing));
+    }
+    return {};
+}
+
+}  // namespace unwrite::cli

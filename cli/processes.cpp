@@ -1,0 +1,112 @@
+#include "cli/processes.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/syscalls.h"
+#include "cli/text.h"
+#include "control/mounts.h"
+
+namespace unwrite::cli {
+
+namespace {
+
+std::uint64_t number_after(std::string_view text, std::string_view label) {
+    const std::size_t at = text.find(label);
+    if (at == std::string_view::npos) return 0;
+    text.remove_prefix(at + label.size());
+    while (!text.empty() && (text[0] == ' ' || text[0] == '\t')) text.remove_prefix(1);
+    std::uint64_t value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+}
+
+bool is_wanted(View view, std::uint64_t mount, std::uint64_t found) {
+    if (view == View::kAny || found == 0) return view == View::kAny;
+    return (found == mount) == (view == View::kMount);
+}
+
+class Scan {
+  public:
+    Scan(const std::string& path, View view, std::uint64_t mount) : path_(path), view_(view), mount_(mount) {}
+
+    User look(const std::string& pid) const {
+        User user;
+        std::from_chars(pid.data(), pid.data() + pid.size(), user.pid);
+        const std::string process = "/proc/" + pid;
+        user.directory = uses_directory(process + "/cwd") || uses_directory(process + "/root");
+        user.files = uses_files(process);
+        if (user.directory || user.files) {
+            user.command = sys::read_file_at(AT_FDCWD, process + "/comm").value_or("?");
+            if (user.command.ends_with('\n')) user.command.pop_back();
+        }
+        return user;
+    }
+
+  private:
+    bool is_below(const std::string& link) const {
+        const Result<std::string> target = sys::read_link(AT_FDCWD, link);
+        return target && control::is_within(*target, path_);
+    }
+    bool uses_directory(const std::string& link) const {
+        if (!is_below(link)) return false;
+        if (view_ == View::kAny) return true;
+        // With the dot the magic link is not the last component, which sys::open_at would not follow.
+        const Result<UniqueFd> fd = sys::open_at(AT_FDCWD, link + "/.", O_PATH);
+        return fd && is_wanted(view_, mount_, mount_number(fd->get()));
+    }
+    bool uses_files(const std::string& process) const {
+        const Result<UniqueFd> directory = sys::open_at(AT_FDCWD, process + "/fd", O_RDONLY | O_DIRECTORY);
+        if (!directory) return false;
+        const Result<std::vector<sys::DirectoryEntry>> entries = sys::read_directory(directory->get());
+        if (!entries) return false;
+        return std::any_of(entries->begin(), entries->end(), [&](const sys::DirectoryEntry& entry) {
+            if (!is_below(process + "/fd/" + entry.name)) return false;
+            if (view_ == View::kAny) return true;
+            const Result<std::string> details = sys::read_file_at(AT_FDCWD, process + "/fdinfo/" + entry.name);
+            return details && is_wanted(view_, mount_, number_after(*details, "mnt_id:"));
+        });
+    }
+
+    const std::string& path_;
+    const View view_;
+    const std::uint64_t mount_;
+};
+
+}  // namespace
+
+std::uint64_t mount_number(int fd) {
+    const Result<std::string> text = sys::read_file_at(AT_FDCWD, "/proc/self/fdinfo/" + std::to_string(fd));
+    return text ? number_after(*text, "mnt_id:") : 0;
+}
+
+std::vector<User> users_below(const std::string& path, View view, std::uint64_t mount) {
+    std::vector<User> users;
+    const Result<UniqueFd> proc = sys::open_at(AT_FDCWD, "/proc", O_RDONLY | O_DIRECTORY);
+    if (!proc) return users;
+    const Result<std::vector<sys::DirectoryEntry>> entries = sys::read_directory(proc->get());
+    if (!entries) return users;
+    const Scan scan(path, view, mount);
+    for (const sys::DirectoryEntry& entry : *entries) {
+        if (entry.name.find_first_not_of("0123456789") != std::string::npos) continue;
+        User user = scan.look(entry.name);
+        if ((user.directory || user.files) && user.pid != ::getpid()) users.push_back(std::move(user));
+    }
+    return users;
+}
+
+std::string user_words(const std::vector<User>& users) {
+    constexpr std::size_t most = 8;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(users.size(), most); ++i) {
+        text += fmt::format("{}{} ({})", i == 0 ? "" : ", ", quote_name(users[i].command), users[i].pid);
+    }
+    if (users.size() > most) text += fmt::format(" and {} more", users.size() - most);
+    return text;
+}
+
+}  // namespace unwrite::cli

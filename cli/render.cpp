@@ -1,0 +1,251 @@
+#include "cli/render.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "cli/text.h"
+
+namespace unwrite::cli {
+
+using overlay::Change;
+using overlay::ChangeKind;
+
+namespace {
+
+constexpr const char* kRed = "\x1b[31m";
+constexpr const char* kGreen = "\x1b[32m";
+constexpr const char* kCyan = "\x1b[36m";
+constexpr const char* kBold = "\x1b[1m";
+constexpr const char* kReset = "\x1b[m";
+
+std::string painted(std::string_view text, const char* with, Colour colour) {
+    return colour == Colour::kYes ? std::string(with) + std::string(text) + kReset : std::string(text);
+}
+
+bool is_directory(const Change& change) { return S_ISDIR(change.type); }
+
+std::uint64_t weight(const Change& change) {
+    const bool folded = change.kind == ChangeKind::kCreated || change.kind == ChangeKind::kDeleted;
+    return is_directory(change) && folded ? std::max<std::uint64_t>(change.below, 1) : 1;
+}
+
+char letter(const Change& change) {
+    switch (change.kind) {
+        case ChangeKind::kCreated: return 'A';
+        case ChangeKind::kDeleted: return 'D';
+        case ChangeKind::kModified: return 'M';
+        case ChangeKind::kRenamed: return 'R';
+        case ChangeKind::kAttributes: return 'm';
+    }
+    return '?';
+}
+
+std::string shown_path(const std::string& path, const Change& change) {
+    return quote_name(is_directory(change) ? path + "/" : path);
+}
+
+std::string change_line(const Change& change, Colour colour) {
+    const char sign = letter(change);
+    const char* paint = sign == 'A' ? kGreen : sign == 'D' ? kRed : kCyan;
+    std::string path = shown_path(change.path, change);
+    if (change.kind == ChangeKind::kRenamed) {
+        path = shown_path(change.old_path, change) + " -> " + path;
+        if (change.content) path += "  (and modified)";
+    }
+    if (change.below > 0) {
+        path += fmt::format("  ({}, {})", counted(change.below, "object", "objects"), size_words(change.bytes));
+    }
+    if (change.kind == ChangeKind::kAttributes) path += "  (attributes)";
+    return "  " + painted(std::string(1, sign), paint, colour) + "  " + path + "\n";
+}
+
+const char* kind_word(overlay::NodeKind kind) {
+    switch (kind) {
+        case overlay::NodeKind::kRoot: return "root";
+        case overlay::NodeKind::kCheckpoint: return "checkpoint";
+        case overlay::NodeKind::kStep: return "step";
+        case overlay::NodeKind::kRun: return "run";
+        case overlay::NodeKind::kUndo: return "undo";
+        case overlay::NodeKind::kMount: return "mount";
+    }
+    return "";
+}
+
+std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+using OriginsByNumber = std::map<overlay::OriginNumber, overlay::Origin>;
+
+std::string changed_by(const std::vector<Change>& changes, const OriginsByNumber& origins) {
+    std::vector<overlay::Origin> those;
+    std::set<overlay::OriginNumber> seen;
+    for (const Change& change : changes) {
+        for (const overlay::OriginNumber number : change.origins) {
+            const auto found = origins.find(number);
+            if (found != origins.end() && seen.insert(number).second) those.push_back(found->second);
+        }
+    }
+    return those.empty() ? "" : "     by " + origins_words(those) + "\n";
+}
+
+std::string entry_line(const overlay::LogEntry& entry, const overlay::Log& log, Colour colour) {
+    const overlay::Node& node = entry.node;
+    std::string line = entry.on_trunk ? (node.number == log.current ? "@ " : "* ") : "x ";
+    line += painted(fmt::format("{:<5}", fmt::format("n{}", node.number)), kCyan, colour);
+    line += fmt::format("{}  {:<10}", time_words(node.time_ns), kind_word(node.kind));
+    if (!node.name.empty()) line += "  " + painted(quote_name(node.name), kBold, colour);
+    if (!node.name.empty() && !node.open) line += " (closed)";
+    if (!node.text.empty()) line += "  " + quote_name(node.text);
+    for (const auto& [key, value] : node.tags) line += fmt::format("  [{}: {}]", quote_name(key), quote_name(value));
+    if (!entry.on_trunk && node.parent != 0) line += fmt::format("  (abandoned, from n{})", node.parent);
+    return line + "\n";
+}
+
+std::string_view line_paint(std::string_view line, bool in_hunk) {
+    if (line.starts_with("@@")) return kCyan;
+    if (!in_hunk) return kBold;
+    if (line.starts_with('+')) return kGreen;
+    if (line.starts_with('-')) return kRed;
+    return {};
+}
+
+}  // namespace
+
+std::uint64_t files_changed(const std::vector<Change>& changes) {
+    std::uint64_t files = 0;
+    for (const Change& change : changes) files += weight(change);
+    return files;
+}
+
+std::string summary_words(const std::vector<Change>& changes) {
+    std::uint64_t modified = 0, created = 0, deleted = 0, renamed = 0;
+    for (const Change& change : changes) {
+        switch (change.kind) {
+            case ChangeKind::kCreated: created += weight(change); break;
+            case ChangeKind::kDeleted: deleted += weight(change); break;
+            case ChangeKind::kRenamed: ++renamed; break;
+            case ChangeKind::kModified:
+            case ChangeKind::kAttributes: ++modified; break;
+        }
+    }
+    std::string words;
+    const auto add = [&words](const char* verb, std::uint64_t count) {
+        if (count == 0) return;
+        words += words.empty() ? fmt::format("{} {}", verb, counted(count, "file", "files"))
+                               : fmt::format(", {} {}", verb, count);
+    };
+    add("modified", modified);
+    add("created", created);
+    add("deleted", deleted);
+    add("renamed", renamed);
+    if (words.empty()) return "No changes";
+    words[0] = static_cast<char>(words[0] - 'a' + 'A');
+    return words;
+}
+
+std::string line_words(const overlay::LineCounts& lines, std::uint64_t files) {
+    return fmt::format("+{} -{} across {}", lines.added, lines.removed, counted(files, "file", "files"));
+}
+
+std::string status_line(const overlay::Status& status) {
+    return fmt::format("[checkpoint: {} changed]", counted(files_changed(status.changes), "file", "files"));
+}
+
+std::string change_lines(const std::vector<Change>& changes, std::size_t most, Colour colour) {
+    std::string text;
+    const std::size_t shown = most == 0 ? changes.size() : std::min(most, changes.size());
+    for (std::size_t i = 0; i < shown; ++i) text += change_line(changes[i], colour);
+    if (shown < changes.size()) text += fmt::format("  ...  and {} more\n", changes.size() - shown);
+    return text;
+}
+
+std::string origin_words(const overlay::Origin& origin) {
+    const std::string who = origin.session.empty() || origin.session == "user" ? "the user" : quote_name(origin.session);
+    if (origin.executable.empty()) return who;
+    return fmt::format("{} ({}, pid {})", who, quote_name(base_name(origin.executable)), origin.pid);
+}
+
+std::string origins_words(const std::vector<overlay::Origin>& origins) {
+    constexpr std::size_t most = 4;
+    std::vector<std::string> all;
+    for (const overlay::Origin& origin : origins) {
+        std::string words = origin_words(origin);
+        if (std::find(all.begin(), all.end(), words) == all.end()) all.push_back(std::move(words));
+    }
+    const std::size_t shown = std::min(all.size(), most);
+    std::string text;
+    for (std::size_t i = 0; i < shown; ++i) {
+        const bool last = i + 1 == all.size();
+        text += (i == 0 ? "" : last ? " and " : ", ") + all[i];
+    }
+    if (shown < all.size()) text += fmt::format(" and {} more", all.size() - shown);
+    return text;
+}
+
+std::string log_lines(const overlay::Log& log, bool with_changes, Colour colour) {
+    OriginsByNumber origins;
+    for (const overlay::Origin& origin : log.origins) origins[origin.number] = origin;
+    const auto details = [&](const std::vector<Change>& changes) {
+        if (!with_changes || changes.empty()) return std::string();
+        return changed_by(changes, origins) + change_lines(changes, 20, colour);
+    };
+    std::string text;
+    if (!log.open_changes.empty()) {
+        text += fmt::format("  live  {} since n{}\n", summary_words(log.open_changes), log.current);
+        text += details(log.open_changes);
+    }
+    for (const overlay::LogEntry& entry : log.entries) {
+        text += entry_line(entry, log, colour) + details(entry.changes);
+    }
+    return text;
+}
+
+std::string diff_lines(const overlay::FileDiff& diff, bool terminal, Colour colour) {
+    if (!terminal) return diff.text;
+    std::string out;
+    bool in_hunk = false;
+    std::string_view rest = diff.text;
+    while (!rest.empty()) {
+        const std::size_t end = std::min(rest.find('\n'), rest.size());
+        const std::string_view line = rest.substr(0, end);
+        in_hunk = in_hunk || line.starts_with("@@");
+        const std::string_view paint = colour == Colour::kYes ? line_paint(line, in_hunk) : std::string_view();
+        out += paint;
+        out += harmless(line);
+        if (!paint.empty()) out += kReset;
+        out += '\n';
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    return out;
+}
+
+std::string stat_lines(const std::vector<overlay::FileDiff>& diffs) {
+    constexpr std::uint64_t most_signs = 40;
+    std::size_t width = 0;
+    std::uint64_t largest = 0;
+    overlay::LineCounts total;
+    for (const overlay::FileDiff& diff : diffs) {
+        width = std::max(width, std::min<std::size_t>(quote_name(diff.change.path).size(), 60));
+        largest = std::max(largest, diff.lines.added + diff.lines.removed);
+        total.added += diff.lines.added;
+        total.removed += diff.lines.removed;
+    }
+    const auto signs = [&](std::uint64_t count) {
+        if (largest <= most_signs) return count;
+        return count == 0 ? 0 : std::max<std::uint64_t>(1, count * most_signs / largest);
+    };
+    std::string text;
+    for (const overlay::FileDiff& diff : diffs) {
+        const std::string bar = diff.binary ? "binary"
+                                            : fmt::format("{} {}{}", diff.lines.added + diff.lines.removed,
+                                                          std::string(signs(diff.lines.added), '+'),
+                                                          std::string(signs(diff.lines.removed), '-'));
+        text += fmt::format(" {:<{}} | {}\n", quote_name(diff.change.path), width, bar);
+    }
+    return text + line_words(total, diffs.size()) + "\n";
+}
+
+}  // namespace unwrite::cli

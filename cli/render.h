@@ -1,0 +1,37 @@
+// Changes, nodes, origins and diffs as text. Pure functions: no output, no operations.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "overlay/operations.h"
+
+namespace unwrite::cli {
+
+enum class Colour { kNo, kYes };
+
+/// How many files the changes stand for: a folded directory counts as what it holds.
+std::uint64_t files_changed(const std::vector<overlay::Change>& changes);
+/// "Modified 12 files, created 3, deleted 1", "No changes".
+std::string summary_words(const std::vector<overlay::Change>& changes);
+/// "+142 -38 across 6 files".
+std::string line_words(const overlay::LineCounts& lines, std::uint64_t files);
+/// "[checkpoint: 6 files changed]".
+std::string status_line(const overlay::Status& status);
+
+/// One line each, "  M  src/main.c"; at most `most` (0: all), then how many more there are.
+std::string change_lines(const std::vector<overlay::Change>& changes, std::size_t most, Colour colour);
+
+/// "run-5 (make, pid 4711)", "the user".
+std::string origin_words(const overlay::Origin& origin);
+/// "the user and run-5 (make, pid 4711)", each once.
+std::string origins_words(const std::vector<overlay::Origin>& origins);
+
+std::string log_lines(const overlay::Log& log, bool with_changes, Colour colour);
+
+/// A unified diff as it is; for a terminal without its controls and, with `colour`, coloured.
+std::string diff_lines(const overlay::FileDiff& diff, bool terminal, Colour colour);
+/// As `git diff --stat`.
+std::string stat_lines(const std::vector<overlay::FileDiff>& diffs);
+
+}  // namespace unwrite::cli

@@ -1,0 +1,138 @@
+#include "cli/settle.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+
+#include "cli/prompt.h"
+#include "cli/render.h"
+#include "cli/text.h"
+
+namespace unwrite::cli {
+
+namespace {
+
+constexpr std::size_t kMostShown = 12;
+
+Colour colour_of(const Output& output) { return output.has_colour() ? Colour::kYes : Colour::kNo; }
+
+Result<> review(Context& context, overlay::Operations& operations, const std::string& since) {
+    TRY_ASSIGN(const std::vector<overlay::FileDiff> diffs, operations.diff(since, "", {}, true));
+    for (const overlay::FileDiff& diff : diffs) {
+        context.notes.print(diff_lines(diff, true, colour_of(context.notes)));
+    }
+    return {};
+}
+
+Result<Ending> choose(Context& context, overlay::Operations& operations, const Question& question) {
+    for (;;) {
+        // The last letter is the answer where there is no more input: nothing is changed then.
+        switch (ask(context, question.choices, "cdrk")) {
+            case 'c': return Ending::kCommit;
+            case 'd': return Ending::kDiscard;
+            case 'r': TRY(review(context, operations, question.since)); break;
+            default: return Ending::kKeep;
+        }
+    }
+}
+
+Result<> discard(Context& context, overlay::Operations& operations, const Question& question) {
+    const auto act = [&](bool dry_run) {
+        return question.discard_to.empty() ? operations.discard(asker(), false, dry_run)
+                                           : operations.rollback(asker(), question.discard_to, false, dry_run);
+    };
+    TRY_ASSIGN(const overlay::Moved foreseen, act(true));
+    warn_of_moved(context, foreseen);
+    TRY(act(false));
+    context.notes.line("Discarded; `unwrite redo` brings it back.");
+    return {};
+}
+
+}  // namespace
+
+Result<Ending> parse_ending(const std::string& word) {
+    if (word == "ask") return Ending::kAsk;
+    if (word == "keep") return Ending::kKeep;
+    if (word == "commit") return Ending::kCommit;
+    if (word == "discard") return Ending::kDiscard;
+    return Error(ErrorKind::kUsage, EINVAL, "read " + quote_name(word) + ": not ask, keep, commit or discard");
+}
+
+Result<Settled> settle(Context& context, overlay::Operations& operations, Ending ending, const Question& question) {
+    if (ending == Ending::kAsk && can_ask()) {
+        TRY_ASSIGN(ending, choose(context, operations, question));
+    } else if (ending == Ending::kAsk) {
+        context.notes.line("Kept. `unwrite diff` shows it, `unwrite commit` accepts it, `unwrite discard` takes it back.");
+        ending = Ending::kKeep;
+    }
+    if (ending == Ending::kCommit) {
+        TRY(operations.commit(asker(), "", false));
+        context.notes.line("Committed.");
+        return Settled::kCommitted;
+    }
+    if (ending == Ending::kDiscard) {
+        TRY(discard(context, operations, question));
+        return Settled::kDiscarded;
+    }
+    return Settled::kKept;
+}
+
+Result<Settled> settle_unfinished(Context& context, overlay::Operations& operations, bool interrupted, Ending ending) {
+    TRY_ASSIGN(const overlay::Status status, operations.status("", false));
+    const std::uint64_t files = files_changed(status.changes);
+    if (!status.task_open || files == 0) return Settled::kKept;
+    const std::string count = fmt::format("{} {} modified.", counted(files, "file", "files"), files == 1 ? "was" : "were");
+    context.notes.line(interrupted ? "unwrite was interrupted during a task. " + count
+                                   : "A task was left unfinished. " + count);
+    context.notes.print(change_lines(status.changes, kMostShown, colour_of(context.notes)));
+    const Question question{"", "", "[C]ommit changes  [D]iscard and restore  [R]eview"};
+    if (ending == Ending::kAsk && !can_ask()) {
+        context.notes.line(question.choices);
+        context.notes.line("Kept: there is no terminal to ask. `unwrite recover --commit`, `--discard` or `--keep` decide, "
+                           "or `--on-unfinished` at the mount.");
+        return Settled::kKept;
+    }
+    return settle(context, operations, ending, question);
+}
+
+void warn_of_moved(Context& context, const overlay::Moved& foreseen) {
+    if (!foreseen.others.empty()) {
+        context.notes.line("unwrite: this takes along the work of " + origins_words(foreseen.others));
+    }
+    if (!foreseen.behind.empty()) {
+        context.notes.line("unwrite: changed behind the mount since, and taken along:");
+        for (std::size_t i = 0; i < std::min(foreseen.behind.size(), kMostShown); ++i) {
+            context.notes.line("  " + quote_name(foreseen.behind[i]));
+        }
+        if (foreseen.behind.size() > kMostShown) {
+            context.notes.line(fmt::format("  ... and {} more", foreseen.behind.size() - kMostShown));
+        }
+    }
+}
+
+void print_moved(Context& context, const overlay::Moved& moved, const std::string& done, bool dry_run) {
+    if (context.json) {
+        context.out.line(control::dump(control::encode(moved)));
+        return;
+    }
+    std::string line = (dry_run ? "would " : "") + done;
+    if (moved.to != 0) line += fmt::format(", to n{}", moved.to);
+    if (!dry_run && moved.from != 0) line += fmt::format(" (what was is n{})", moved.from);
+    context.out.line(line + (moved.changes.empty() ? "; no file differs" : ":"));
+    context.out.print(change_lines(moved.changes, dry_run ? 0 : 40, colour_of(context.out)));
+}
+
+Result<int> restore(Context& context, bool dry_run, const std::string& done, const Act& act) {
+    TRY_ASSIGN(const overlay::Moved foreseen, act(true));
+    warn_of_moved(context, foreseen);
+    if (dry_run) {
+        print_moved(context, foreseen, done, true);
+        return kDone;
+    }
+    ignore(context.notes.flush(), "the restore does not hang on it");
+    TRY_ASSIGN(const overlay::Moved moved, act(false));
+    print_moved(context, moved, done, false);
+    return kDone;
+}
+
+}  // namespace unwrite::cli

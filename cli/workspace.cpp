@@ -1,0 +1,122 @@
+#include "cli/workspace.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+
+#include "base/syscalls.h"
+#include "cli/text.h"
+
+namespace unwrite::cli {
+
+namespace {
+
+std::string parent_of(const std::string& path) {
+    const std::size_t slash = path.rfind('/');
+    return slash == 0 || slash == std::string::npos ? "/" : path.substr(0, slash);
+}
+
+Error none(const std::string& directory) {
+    return Error(ErrorKind::kNoWorkspace, ENOENT, "find a workspace at or above " + quote_name(directory) + ": there is none",
+                 "`unwrite mount DIR` makes one");
+}
+
+/// A workspace that is mounted somewhere else is held by a daemon: which one?
+std::optional<control::MountPoint> mount_of_raw(const std::string& root) {
+    const Result<struct stat> st = sys::stat_at(AT_FDCWD, root);
+    const Result<std::vector<control::MountPoint>> mounts = control::unwrite_mounts();
+    if (!st || !mounts) return std::nullopt;
+    for (const control::MountPoint& mount : *mounts) {
+        const Result<std::unique_ptr<control::Remote>> remote = control::Remote::connect(mount);
+        if (remote && (*remote)->info().device == st->st_dev && (*remote)->info().inode == st->st_ino) return mount;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::string state_above(const std::string& directory) {
+    for (std::string at = directory;; at = parent_of(at)) {
+        const Result<struct stat> st = sys::stat_at(AT_FDCWD, (at == "/" ? "" : at) + "/.unwrite");
+        if (st && S_ISDIR(st->st_mode)) return at;
+        if (at == "/") return {};
+    }
+}
+
+overlay::Operations& Workspace::operations() {
+    if (remote_) return *remote_;
+    return session_->operations();
+}
+
+Result<Workspace> Workspace::of_mount(const control::MountPoint& mount) {
+    Result<std::unique_ptr<control::Remote>> remote = control::Remote::connect(mount);
+    if (!remote && remote.error().kind() == ErrorKind::kNoWorkspace) {
+        return Error(ErrorKind::kNoWorkspace, ENOTCONN, "reach " + quote_name(mount.path) + ": its daemon is gone",
+                     "`unwrite mount " + quote_name(mount.path) + "` clears the dead mount away and mounts again");
+    }
+    if (!remote) return remote.error();
+    Workspace workspace;
+    workspace.root_ = mount.path;
+    workspace.mount_ = mount;
+    workspace.remote_ = *std::move(remote);
+    workspace.raw_ = workspace.remote_->info().workspace;
+    workspace.retention_ = workspace.remote_->info().retention;
+    return workspace;
+}
+
+Result<Workspace> Workspace::open_unmounted(const std::string& root) {
+    TRY_ASSIGN(UniqueFd fd, sys::open_at(AT_FDCWD, root, O_RDONLY | O_DIRECTORY));
+    TRY_ASSIGN(const Config config, load_config(fd.get()));
+    Result<std::unique_ptr<overlay::Session>> session =
+        overlay::Session::open(std::move(fd), config.session_options(false));
+    if (!session) {
+        const std::optional<control::MountPoint> mount = mount_of_raw(root);
+        if (mount) return of_mount(*mount);
+        return session.error();
+    }
+    Workspace workspace;
+    workspace.root_ = workspace.raw_ = root;
+    workspace.session_ = *std::move(session);
+    workspace.retention_ = config.retention;
+    return workspace;
+}
+
+Result<Workspace> Workspace::open(const std::string& directory) {
+    TRY_ASSIGN(const std::vector<control::MountPoint> mounts, control::unwrite_mounts());
+    const std::optional<control::MountPoint> mount = control::mount_above(mounts, directory);
+    const std::string state = state_above(directory);
+    if (mount && (state.empty() || state.size() < mount->path.size())) return of_mount(*mount);
+    if (state.empty()) return none(directory);
+    return open_unmounted(state);
+}
+
+Result<Workspace> Workspace::open_mounted(const std::string& directory) {
+    TRY_ASSIGN(const std::vector<control::MountPoint> mounts, control::unwrite_mounts());
+    if (const std::optional<control::MountPoint> mount = control::mount_above(mounts, directory)) {
+        return of_mount(*mount);
+    }
+    const std::string state = state_above(directory);
+    if (state.empty()) return none(directory);
+    if (const std::optional<control::MountPoint> mount = mount_of_raw(state)) return of_mount(*mount);
+    return Error(ErrorKind::kNoWorkspace, ENOTCONN, "find the mount of " + quote_name(state) + ": it is not mounted",
+                 "`unwrite mount " + quote_name(state) + "` mounts it");
+}
+
+Result<std::string> Workspace::inside(const std::string& base, const std::string& path) const {
+    const std::string plain = absolute_path(base, path);
+    // The directories on the way may be symlinks; what the path names may be one itself, or be gone.
+    const std::string real = real_path("/", parent_of(plain)).value_or(parent_of(plain));
+    const std::string resolved = (real == "/" ? "" : real) + plain.substr(plain.rfind('/'));
+    for (const std::string& candidate : {resolved, plain}) {
+        for (const std::string& root : {root_, raw_}) {
+            if (candidate == root) return std::string();
+            if (control::is_within(candidate, root)) {
+                return candidate.substr(root == "/" ? 1 : root.size() + 1);
+            }
+        }
+    }
+    return Error(ErrorKind::kUsage, EINVAL, "find " + quote_name(path) + ": it is not in the workspace " + quote_name(root_));
+}
+
+}  // namespace unwrite::cli

@@ -1,0 +1,80 @@
+#include "cli/config.h"
+
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+
+#include "base/syscalls.h"
+#include "tests/cli/scratch.h"
+
+namespace unwrite::cli {
+namespace {
+
+std::string failure(std::string_view text) {
+    Config config;
+    const Result<> read = read_config(text, "x.toml", config);
+    return read ? "" : read.error().message();
+}
+
+TEST(Config, Defaults) {
+    Config config;
+    ASSERT_TRUE(read_config("", "x.toml", config));
+    EXPECT_FALSE(config.durable);
+    EXPECT_FALSE(config.mtime_now);
+    EXPECT_EQ(config.retention.max_age_seconds, 30u * 86400);
+}
+
+TEST(Config, EveryKey) {
+    Config config;
+    const Result<> read = read_config(
+        "durability = 'power'\n[restore]\nmtime = \"now\"\n[gc]\nmax_age_days = 2\nmax_abandoned = 5\nmax_bytes = '10K'\n",
+        "x.toml", config);
+    ASSERT_TRUE(read) << read.error().message();
+    EXPECT_TRUE(config.durable);
+    EXPECT_TRUE(config.mtime_now);
+    EXPECT_EQ(config.retention.max_age_seconds, 2u * 86400);
+    EXPECT_EQ(config.retention.max_abandoned, 5u);
+    EXPECT_EQ(config.retention.max_bytes, 10240u);
+    ASSERT_TRUE(read_config("gc.max_bytes = 77\n", "x.toml", config));
+    EXPECT_EQ(config.retention.max_bytes, 77u);
+    EXPECT_TRUE(config.durable);
+}
+
+TEST(Config, ErrorsNameFileAndLine) {
+    EXPECT_EQ(failure("durability = 'power'\n\ncolour = 1\n"), "read x.toml:3: unknown key colour");
+    EXPECT_EQ(failure("[gc]\nage = 1\n"), "read x.toml:2: unknown key gc.age");
+    EXPECT_EQ(failure("durability = 'perhaps'\n"), "read x.toml:1: bad value for `durability`");
+    EXPECT_EQ(failure("\ndurability = true\n"), "read x.toml:2: bad value for `durability`");
+    EXPECT_EQ(failure("[gc]\nmax_age_days = -1\n"), "read x.toml:2: bad value for `gc.max_age_days`");
+    EXPECT_EQ(failure("[gc]\nmax_bytes = 'much'\n"), "read x.toml:2: bad value for `gc.max_bytes`");
+    EXPECT_EQ(failure("restore = 1\n"), "read x.toml:1: unknown key restore");
+    EXPECT_TRUE(failure("a = = b\n").starts_with("read x.toml:1: "));
+    EXPECT_TRUE(failure("\xff\n").starts_with("read x.toml:1: "));
+    EXPECT_FALSE(failure(std::string(2 << 20, '#')).empty());
+}
+
+TEST(Config, TheWorkspaceWinsOverTheUser) {
+    const Scratch scratch;
+    std::filesystem::create_directories(scratch / "config/unwrite");
+    std::filesystem::create_directories(scratch / "w/.unwrite");
+    scratch.write("config/unwrite/unwrite.toml", "durability = 'power'\nrestore.mtime = 'now'\n");
+    scratch.write("w/.unwrite/config.toml", "durability = 'process'\n");
+    ::setenv("XDG_CONFIG_HOME", (scratch / "config").c_str(), 1);
+    const Result<UniqueFd> workspace = sys::open_at(AT_FDCWD, scratch / "w", O_RDONLY | O_DIRECTORY);
+    ASSERT_TRUE(workspace);
+    const Result<Config> config = load_config(workspace->get());
+    ASSERT_TRUE(config) << config.error().message();
+    EXPECT_FALSE(config->durable);
+    EXPECT_TRUE(config->mtime_now);
+}
+
+TEST(Config, AbsentFilesAreFine) {
+    const Scratch scratch;
+    ::setenv("XDG_CONFIG_HOME", (scratch / "none").c_str(), 1);
+    EXPECT_TRUE(load_user_config());
+    const Result<UniqueFd> workspace = sys::open_at(AT_FDCWD, scratch.path(), O_RDONLY | O_DIRECTORY);
+    EXPECT_TRUE(load_config(workspace->get()));
+}
+
+}  // namespace
+}  // namespace unwrite::cli

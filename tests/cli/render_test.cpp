@@ -1,0 +1,174 @@
+#include "cli/render.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <ctime>
+
+namespace unwrite::cli {
+namespace {
+
+using overlay::Change;
+using overlay::ChangeKind;
+
+Change change(ChangeKind kind, const std::string& path, std::uint32_t type = S_IFREG, std::uint64_t below = 0) {
+    Change one;
+    one.kind = kind;
+    one.path = path;
+    one.type = type;
+    one.below = below;
+    return one;
+}
+
+std::vector<Change> several(ChangeKind kind, int count) {
+    std::vector<Change> changes;
+    for (int i = 0; i < count; ++i) changes.push_back(change(kind, "f" + std::to_string(i)));
+    return changes;
+}
+
+template <class... More>
+std::vector<Change> together(std::vector<Change> first, const More&... more) {
+    (first.insert(first.end(), more.begin(), more.end()), ...);
+    return first;
+}
+
+TEST(Render, S54_SummarySentence) {
+    EXPECT_EQ(summary_words(together(several(ChangeKind::kModified, 12), several(ChangeKind::kCreated, 3),
+                                     several(ChangeKind::kDeleted, 1))),
+              "Modified 12 files, created 3, deleted 1");
+    EXPECT_EQ(summary_words(several(ChangeKind::kCreated, 1)), "Created 1 file");
+    EXPECT_EQ(summary_words(together(several(ChangeKind::kDeleted, 2), several(ChangeKind::kRenamed, 1))),
+              "Deleted 2 files, renamed 1");
+    EXPECT_EQ(summary_words({}), "No changes");
+    EXPECT_EQ(summary_words(together(several(ChangeKind::kModified, 1), several(ChangeKind::kAttributes, 1))),
+              "Modified 2 files");
+}
+
+TEST(Render, S61_LinesAcrossFiles) {
+    EXPECT_EQ(line_words({142, 38}, 6), "+142 -38 across 6 files");
+    EXPECT_EQ(line_words({1, 0}, 1), "+1 -0 across 1 file");
+}
+
+TEST(Render, S64_StatusLine) {
+    overlay::Status status;
+    status.changes = several(ChangeKind::kModified, 6);
+    EXPECT_EQ(status_line(status), "[checkpoint: 6 files changed]");
+    status.changes.resize(1);
+    EXPECT_EQ(status_line(status), "[checkpoint: 1 file changed]");
+    status.changes.clear();
+    EXPECT_EQ(status_line(status), "[checkpoint: 0 files changed]");
+}
+
+TEST(Render, S61_EachKindHasALine) {
+    Change renamed = change(ChangeKind::kRenamed, "new");
+    renamed.old_path = "old";
+    renamed.content = true;
+    Change folded = change(ChangeKind::kCreated, "node_modules", S_IFDIR, 1234);
+    folded.bytes = 5 << 20;
+    EXPECT_EQ(change_lines({change(ChangeKind::kModified, "a"), change(ChangeKind::kDeleted, "b\n"), renamed, folded,
+                            change(ChangeKind::kAttributes, "run.sh")},
+                           0, Colour::kNo),
+              "  M  a\n"
+              "  D  \"b\\n\"\n"
+              "  R  old -> new  (and modified)\n"
+              "  A  node_modules/  (1234 objects, 5.0 MiB)\n"
+              "  m  run.sh  (attributes)\n");
+}
+
+TEST(Render, FoldedDirectoriesCountWhatTheyHold) {
+    EXPECT_EQ(files_changed({change(ChangeKind::kCreated, "d", S_IFDIR, 1234), change(ChangeKind::kModified, "a")}), 1235u);
+    EXPECT_EQ(files_changed({change(ChangeKind::kCreated, "empty", S_IFDIR, 0)}), 1u);
+}
+
+TEST(Render, LongListsAreCut) {
+    const std::string text = change_lines(several(ChangeKind::kModified, 30), 10, Colour::kNo);
+    EXPECT_NE(text.find("  ...  and 20 more\n"), std::string::npos);
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 11);
+}
+
+overlay::Origin origin(const std::string& session, const std::string& executable, std::int64_t pid) {
+    overlay::Origin one;
+    one.session = session;
+    one.executable = executable;
+    one.pid = pid;
+    return one;
+}
+
+TEST(Render, WhoseWork) {
+    EXPECT_EQ(origins_words({origin("user", "/usr/bin/vim", 7)}), "the user (vim, pid 7)");
+    EXPECT_EQ(origins_words({origin("run-5", "/usr/bin/make", 8), origin("run-5", "/usr/bin/make", 8), origin("user", "", 0)}),
+              "run-5 (make, pid 8) and the user");
+    EXPECT_EQ(origins_words({origin("a\n", "", 0)}), "\"a\\n\"");
+    EXPECT_EQ(origins_words({origin("a", "", 0), origin("b", "", 0), origin("c", "", 0)}), "a, b and c");
+}
+
+TEST(Render, LogShowsTheTree) {
+    ::setenv("TZ", "UTC", 1);
+    ::tzset();
+    overlay::Log log;
+    log.current = 3;
+    log.open_changes = {change(ChangeKind::kModified, "a")};
+    log.entries.resize(3);
+    log.entries[0].node.number = 3;
+    log.entries[0].node.kind = overlay::NodeKind::kCheckpoint;
+    log.entries[0].node.name = "before";
+    log.entries[0].node.text = "why";
+    log.entries[0].on_trunk = true;
+    log.entries[1].node.number = 2;
+    log.entries[1].node.parent = 1;
+    log.entries[1].node.kind = overlay::NodeKind::kRun;
+    log.entries[2].node.number = 1;
+    log.entries[2].node.kind = overlay::NodeKind::kRoot;
+    log.entries[2].on_trunk = true;
+    EXPECT_EQ(log_lines(log, false, Colour::kNo),
+              "  live  Modified 1 file since n3\n"
+              "@ n3   1970-01-01 00:00:00  checkpoint  before  why\n"
+              "x n2   1970-01-01 00:00:00  run         (abandoned, from n1)\n"
+              "* n1   1970-01-01 00:00:00  root      \n");
+}
+
+TEST(Render, LogSaysWhoChangedWhat) {
+    overlay::Log log;
+    log.origins = {origin("run-5", "/usr/bin/make", 8)};
+    log.origins[0].number = 4;
+    log.entries.resize(1);
+    log.entries[0].changes = {change(ChangeKind::kModified, "a")};
+    log.entries[0].changes[0].origins = {4, 9};
+    EXPECT_NE(log_lines(log, true, Colour::kNo).find("     by run-5 (make, pid 8)\n  M  a\n"), std::string::npos);
+}
+
+overlay::FileDiff file_diff(const std::string& path, const std::string& text, overlay::LineCounts lines = {}) {
+    overlay::FileDiff diff;
+    diff.change = change(ChangeKind::kModified, path);
+    diff.text = text;
+    diff.lines = lines;
+    return diff;
+}
+
+TEST(Render, DiffsPassUnchangedIntoFiles) {
+    const std::string text = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-\x1b[31m\xff\n+b\r\n\\ No newline at end of file\n";
+    EXPECT_EQ(diff_lines(file_diff("x", text), false, Colour::kNo), text);
+}
+
+TEST(Render, DiffsOnATerminalHaveColourAndNoControls) {
+    const std::string text = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-\x1b[31m\n+--- b\n c\n";
+    EXPECT_EQ(diff_lines(file_diff("x", text), true, Colour::kNo),
+              "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-^[[31m\n+--- b\n c\n");
+    EXPECT_EQ(diff_lines(file_diff("x", text), true, Colour::kYes),
+              "\x1b[1m--- a/x\x1b[m\n\x1b[1m+++ b/x\x1b[m\n\x1b[36m@@ -1 +1 @@\x1b[m\n"
+              "\x1b[31m-^[[31m\x1b[m\n\x1b[32m+--- b\x1b[m\n c\n");
+}
+
+TEST(Render, Stat) {
+    overlay::FileDiff binary = file_diff("image.png", "");
+    binary.binary = true;
+    EXPECT_EQ(stat_lines({file_diff("src/a.c", "", {3, 1}), binary, file_diff("b", "", {400, 0})}),
+              " src/a.c   | 4 +-\n"
+              " image.png | binary\n"
+              " b         | 400 ++++++++++++++++++++++++++++++++++++++++\n"
+              "+403 -1 across 3 files\n");
+}
+
+}  // namespace
+}  // namespace unwrite::cli
