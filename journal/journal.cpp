@@ -1,6 +1,20 @@
 #include "journal/journal.h"
 
+#include <fcntl.h>
+
 namespace unwrite::journal {
+
+namespace {
+
+/// What the making of the state directory wrote survives a power cut.
+Result<> sync_state(int workspace, int state) {
+    TRY_ASSIGN(const UniqueFd version, sys::open_at(state, "VERSION", O_RDONLY));
+    TRY(sys::sync(version.get()));
+    TRY(sys::sync(state));
+    return sys::sync(workspace);
+}
+
+}  // namespace
 
 Result<std::unique_ptr<Journal>> Journal::open(int workspace, Options options) {
     TRY_ASSIGN(StateDir state_dir, StateDir::open(workspace, options.create));
@@ -13,6 +27,7 @@ Result<std::unique_ptr<Journal>> Journal::open(int workspace, Options options) {
     TRY_ASSIGN(journal->attic_, Attic::open(std::move(attic)));
     if (options.lock) TRY(journal->attic_->remove_leftovers());
     TRY_ASSIGN(journal->places_, Places::open(state));
+    if (options.durable) TRY(sync_state(workspace, state));
     return journal;
 }
 

@@ -51,6 +51,17 @@ TEST_F(JournalTest, HasOneWriterAndAnyNumberOfReaders) {
     ASSERT_OK(Journal::open(scratch_.fd(), {}));
 }
 
+TEST_F(JournalTest, OpensWithDurabilityForPowerCuts) {
+    journal_.reset();
+    ASSERT_ASSIGN(journal_, Journal::open(scratch_.fd(), {.durable = true}));
+    DeltaWriter writer(deltas(), 1);
+    ASSERT_OK(writer.sync()) << "nothing to sync";
+    ASSERT_OK(writer.name({{{2, 1}, "a"}, std::nullopt, 0}, 1));
+    ASSERT_OK(writer.sync());
+    ASSERT_OK(journal_->store().apply({.take_delta_number = true}));
+    EXPECT_EQ(problem(), "");
+}
+
 TEST_F(JournalTest, KnowsWhatItsDeltasMention) {
     const ObjectKey one{11, 1};
     const ObjectKey two{12, 1};
