@@ -1,0 +1,70 @@
+// What clients see right after a restore: nothing that the kernel remembered.
+#include <array>
+
+#include "tests/fs/served.h"
+
+namespace unwrite::tests {
+namespace {
+
+TEST(Restored, OpenFilesReadTheOldBytes) {
+    Served served;
+    SKIP_WITHOUT_MOUNT(served);
+    served.write("f", "the old bytes");
+    ASSERT_EQ(served.order("checkpoint"), "ok");
+    const auto fd = sys::open_at(AT_FDCWD, served.path("f"), O_RDWR | O_CLOEXEC);
+    ASSERT_OK(fd);
+    ASSERT_OK(sys::write_all_at(fd->get(), bytes_of("THE NEW BYTES AND MORE"), 0));
+    EXPECT_EQ(served.read("f"), "THE NEW BYTES AND MORE");
+    ASSERT_EQ(served.order("rollback"), "ok");
+    std::array<std::byte, 64> buffer = {};
+    ASSERT_ASSIGN(const std::size_t got, sys::read_at(fd->get(), buffer, 0));
+    EXPECT_EQ(std::string(reinterpret_cast<const char*>(buffer.data()), got), "the old bytes");
+    ASSERT_ASSIGN(const struct stat st, sys::stat_fd(fd->get()));
+    EXPECT_EQ(st.st_size, 13);
+}
+
+TEST(Restored, NamesAreForgottenAtOnce) {
+    Served served;
+    SKIP_WITHOUT_MOUNT(served);
+    served.write("kept", "1");
+    served.write("gone", "2");
+    ASSERT_EQ(served.order("checkpoint"), "ok");
+    std::filesystem::remove(served.path("gone"));
+    served.write("extra", "3");
+    EXPECT_FALSE(std::filesystem::exists(served.path("gone")));   // remembered as absent
+    EXPECT_TRUE(std::filesystem::exists(served.path("extra")));   // remembered as present
+    for (const auto& entry : std::filesystem::directory_iterator(served.path())) {
+        EXPECT_NE(entry.path().filename(), "gone");
+    }
+    ASSERT_EQ(served.order("rollback"), "ok");
+    EXPECT_FALSE(std::filesystem::exists(served.path("extra")));
+    EXPECT_EQ(served.read("gone"), "2");
+    std::size_t listed = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(served.path())) {
+        EXPECT_NE(entry.path().filename(), "extra");
+        ++listed;
+    }
+    EXPECT_EQ(listed, 2U);
+}
+
+TEST(Restored, TheWorkingDirectoryStaysReachable) {
+    Served served;
+    SKIP_WITHOUT_MOUNT(served);
+    std::filesystem::create_directories(served.path("a/b"));
+    served.write("a/b/f", "1");
+    ASSERT_EQ(served.order("checkpoint"), "ok");
+    const std::filesystem::path before = std::filesystem::current_path();
+    std::filesystem::current_path(served.path("a/b"));
+    served.write("a/b/f", "2");
+    served.write("a/b/g", "2");
+    EXPECT_EQ(served.order("rollback"), "ok");
+    EXPECT_TRUE(std::filesystem::exists("f"));
+    EXPECT_FALSE(std::filesystem::exists("g"));
+    EXPECT_TRUE(std::filesystem::exists(served.path("a/b/f")));
+    std::error_code error;
+    EXPECT_EQ(std::filesystem::current_path(error), served.path("a/b")) << error.message();
+    std::filesystem::current_path(before);
+}
+
+}  // namespace
+}  // namespace unwrite::tests

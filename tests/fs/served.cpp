@@ -1,0 +1,191 @@
+#include "tests/fs/served.h"
+
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <sstream>
+#include <thread>
+
+#include "overlay/session.h"
+#include "tests/fs/slow_tree.h"
+
+namespace unwrite::tests {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+fs::Mount* g_mount = nullptr;
+
+bool send_line(int fd, const std::string& line) {
+    const std::string text = line + "\n";
+    return ::send(fd, text.data(), text.size(), MSG_NOSIGNAL) ==
+           static_cast<ssize_t>(text.size());
+}
+
+/// Empty at the end.
+std::string receive_line(int fd) {
+    std::string line;
+    for (char c = 0; ::recv(fd, &c, 1, 0) == 1;) {
+        if (c == '\n') return line;
+        line += c;
+    }
+    return {};
+}
+
+template <class T>
+std::string verdict(const Result<T>& result) {
+    return result ? "ok" : result.error().message();
+}
+
+/// The daemon's side of order().
+class Orders {
+  public:
+    Orders(overlay::Session& session, SlowTree& tree, fs::Mount& mount, std::string directory)
+        : session_(session), tree_(tree), mount_(mount), directory_(std::move(directory)) {}
+
+    std::string obey(const std::string& order) {
+        std::istringstream words(order);
+        std::string verb;
+        std::string object;
+        words >> verb >> object;
+        const overlay::Asker asker{0, ::getpid(), ""};
+        if (verb == "checkpoint") {
+            return verdict(session_.operations().checkpoint(
+                asker, overlay::NodeKind::kCheckpoint, "point", ""));
+        }
+        if (verb == "rollback") {
+            return verdict(session_.operations().rollback(asker, "", false, false));
+        }
+        if (verb == "write_back") mount_.write_back();
+        if (verb == "settle" && !mount_.settle(5000)) return "not settled";
+        if (verb == "slow") tree_.milliseconds = std::stoi(object);
+        if (verb == "open") {
+            return verdict(sys::open_at(AT_FDCWD, directory_ + "/" + object, O_RDONLY));
+        }
+        return "ok";
+    }
+
+  private:
+    overlay::Session& session_;
+    SlowTree& tree_;
+    fs::Mount& mount_;
+    std::string directory_;
+};
+
+void answer_orders(int fd, Orders& orders) {
+    for (std::string order = receive_line(fd); !order.empty(); order = receive_line(fd)) {
+        const auto begin = Clock::now();
+        const std::string answer = orders.obey(order);
+        const auto took =
+            std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin);
+        if (!send_line(fd, std::to_string(took.count()) + " " + answer)) return;
+    }
+}
+
+}  // namespace
+
+/// The life of the daemon: never returns.
+void Served::serve(int orders) const {
+    auto finish = [&](const std::string& failure) {
+        send_line(orders, failure);
+        ::_exit(1);
+    };
+    auto workspace = sys::open_at(AT_FDCWD, scratch_.path(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (!workspace) return finish(workspace.error().message());
+    auto session = overlay::Session::open(std::move(*workspace), {});
+    if (!session) return finish("session: " + session.error().message());
+    SlowTree tree((*session)->tree());
+    auto mount = fs::Mount::create(
+        tree, {scratch_.path(), "unwrite:test,with\\signs", ::geteuid() == 0, 0});
+    if (!mount) return finish(mount.error().message());
+    g_mount = mount->get();
+    std::signal(SIGTERM, [](int) { g_mount->stop(); });
+    Orders obedience(**session, tree, **mount, scratch_.path());
+    std::thread listener([&] { answer_orders(orders, obedience); });
+    send_line(orders, "mounted");
+    const auto served = (*mount)->serve();
+    ::shutdown(orders, SHUT_RDWR);
+    listener.join();
+    mount->reset();
+    session->reset();
+    ::_exit(served ? 0 : 1);
+}
+
+Served::Served(uid_t uid) {
+    auto raw = sys::open_at(AT_FDCWD, scratch_.path(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int pair[2] = {-1, -1};
+    if (!raw || ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
+        failure_ = "no scratch directory or socket";
+        return;
+    }
+    raw_ = std::move(*raw);
+    if (uid != 0) std::filesystem::permissions(scratch_.path(), std::filesystem::perms(0777));
+    if (uid != 0 && ::fchown(raw_.get(), uid, uid) != 0) failure_ = "chown";
+    daemon_ = ::fork();
+    if (daemon_ == 0) {
+        const UniqueFd other(pair[0]);
+        if (uid != 0 && (::setgid(uid) != 0 || ::setuid(uid) != 0)) ::_exit(1);
+        serve(pair[1]);
+        ::_exit(1);
+    }
+    orders_.reset(pair[0]);
+    const UniqueFd other(pair[1]);
+    const std::string first = receive_line(orders_.get());
+    if (first != "mounted") failure_ = first.empty() ? "the daemon died" : first;
+}
+
+Served::~Served() {
+    if (daemon_ > 0) stop();
+    ignore(fs::unmount_stale(scratch_.path()), "usually there is none any more");
+}
+
+std::filesystem::path Served::path(const std::string& name) const { return scratch_.path() / name; }
+
+std::string Served::read(const std::string& name) const { return scratch_.read(name); }
+
+void Served::write(const std::string& name, std::string_view text) const {
+    scratch_.write(name, text);
+}
+
+std::string Served::read_raw(const std::string& name) const {
+    auto text = sys::read_file_at(raw_.get(), name);
+    return text ? *std::move(text) : "? " + text.error().message();
+}
+
+std::string Served::order(const std::string& words) {
+    if (!send_line(orders_.get(), words)) return {};
+    std::istringstream answer(receive_line(orders_.get()));
+    std::string verdict;
+    answer >> microseconds_;
+    std::getline(answer >> std::ws, verdict);
+    return verdict;
+}
+
+void Served::kill_daemon() const { ::kill(daemon_, SIGKILL); }
+
+int Served::stop() {
+    if (daemon_ <= 0) return 0;
+    ::kill(daemon_, SIGTERM);
+    return wait_for_exit(20);
+}
+
+int Served::wait_for_exit(int seconds) {
+    const auto end = Clock::now() + std::chrono::seconds(seconds);
+    int status = 0;
+    while (::waitpid(daemon_, &status, WNOHANG) == 0) {
+        if (Clock::now() > end) {
+            kill_daemon();
+            ::waitpid(daemon_, &status, 0);
+            daemon_ = -1;
+            return -1;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    daemon_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace unwrite::tests

@@ -1,0 +1,61 @@
+// Served: a workspace with a session, mounted over itself by a process of its own, as in real life. The test is a client:
+// it changes files through the mount, looks at the raw directory behind it, and gives the daemon orders.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/types.h>
+
+#include <filesystem>
+#include <string>
+
+#include "fs/mount.h"
+#include "tests/base/scratch.h"
+
+namespace unwrite::tests {
+
+class Served {
+  public:
+    /// Mounts. `failure()` tells why not, for SKIP_WITHOUT_MOUNT.
+    explicit Served(uid_t uid = 0);
+    ~Served();   ///< stops the daemon and unmounts whatever is left
+    Served(const Served&) = delete;
+    Served& operator=(const Served&) = delete;
+
+    const std::string& failure() const { return failure_; }
+    std::filesystem::path path(const std::string& name = {}) const;   ///< through the mount
+    int raw() const { return raw_.get(); }                            ///< behind it
+    std::string read(const std::string& name) const;
+    std::string read_raw(const std::string& name) const;
+    void write(const std::string& name, std::string_view text) const;
+    pid_t daemon() const { return daemon_; }
+
+    /// One of: "checkpoint", "rollback", "write_back", "settle", "open PATH" (in the daemon, through the mount), "slow
+    /// MILLISECONDS" (each removal takes that long), "announce". The answer is "ok" or the reason; empty when the daemon died.
+    std::string order(const std::string& words);
+    /// How long the last order took inside the daemon.
+    long microseconds() const { return microseconds_; }
+
+    void kill_daemon() const;
+    /// SIGTERM, and the daemon's exit status; -1 when it did not end in time (then it is killed).
+    int stop();
+    /// Waits for an end that has another cause.
+    int wait_for_exit(int seconds = 10);
+
+  private:
+    void serve(int orders) const;
+
+    Scratch scratch_;
+    UniqueFd raw_;
+    UniqueFd orders_;
+    pid_t daemon_ = -1;
+    std::string failure_;
+    long microseconds_ = 0;
+};
+
+}  // namespace unwrite::tests
+
+#define SKIP_WITHOUT_MOUNT(served)                                                      \
+    do {                                                                                \
+        if (!::unwrite::fs::is_fuse_available()) GTEST_SKIP() << "no /dev/fuse here";   \
+        ASSERT_EQ((served).failure(), "");                                              \
+    } while (false)

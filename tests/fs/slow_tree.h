@@ -1,0 +1,106 @@
+// SlowTree: a tree that hands everything on, and takes its time for removals.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "overlay/tree.h"
+
+namespace unwrite::tests {
+
+class SlowTree final : public overlay::Tree {
+    using NodeId = overlay::NodeId;
+    using Caller = overlay::Caller;
+    using Entry = overlay::Entry;
+    using View = std::string_view;
+
+  public:
+    explicit SlowTree(overlay::Tree& tree) : tree_(tree) {}
+    std::atomic<int> milliseconds{0};
+
+    void set_caches(overlay::KernelCaches* caches) override { tree_.set_caches(caches); }
+    Result<Entry> lookup(NodeId parent, View name) override { return tree_.lookup(parent, name); }
+    void forget(NodeId id, std::uint64_t lookups) override { tree_.forget(id, lookups); }
+    Result<struct stat> getattr(NodeId id) override { return tree_.getattr(id); }
+    Result<struct stat> setattr(const Caller& caller, NodeId id,
+                                const overlay::AttributeChange& change) override {
+        return tree_.setattr(caller, id, change);
+    }
+    Result<std::string> readlink(NodeId id) override { return tree_.readlink(id); }
+    Result<Entry> mknod(const Caller& caller, NodeId parent, View name, mode_t mode,
+                        dev_t device) override {
+        return tree_.mknod(caller, parent, name, mode, device);
+    }
+    Result<Entry> mkdir(const Caller& caller, NodeId parent, View name, mode_t mode) override {
+        return tree_.mkdir(caller, parent, name, mode);
+    }
+    Result<Entry> symlink(const Caller& caller, NodeId parent, View name, View target) override {
+        return tree_.symlink(caller, parent, name, target);
+    }
+    Result<Entry> create(const Caller& caller, NodeId parent, View name, mode_t mode,
+                         int flags) override {
+        return tree_.create(caller, parent, name, mode, flags);
+    }
+    Result<Entry> tmpfile(const Caller& caller, NodeId parent, mode_t mode) override {
+        return tree_.tmpfile(caller, parent, mode);
+    }
+    Result<> unlink(const Caller& caller, NodeId parent, View name) override {
+        std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+        return tree_.unlink(caller, parent, name);
+    }
+    Result<> rmdir(const Caller& caller, NodeId parent, View name) override {
+        return tree_.rmdir(caller, parent, name);
+    }
+    Result<> rename(const Caller& caller, NodeId parent, View name, NodeId to, View to_name,
+                    unsigned flags) override {
+        return tree_.rename(caller, parent, name, to, to_name, flags);
+    }
+    Result<Entry> link(const Caller& caller, NodeId id, NodeId to, View to_name) override {
+        return tree_.link(caller, id, to, to_name);
+    }
+    Result<std::size_t> read(NodeId id, sys::Bytes out, std::uint64_t offset) override {
+        return tree_.read(id, out, offset);
+    }
+    Result<std::size_t> write(const Caller& caller, NodeId id, sys::ConstBytes data,
+                              std::uint64_t offset, bool kill) override {
+        return tree_.write(caller, id, data, offset, kill);
+    }
+    Result<> fsync(NodeId id, bool data_only) override { return tree_.fsync(id, data_only); }
+    Result<> fallocate(const Caller& caller, NodeId id, int mode, std::uint64_t offset,
+                       std::uint64_t length) override {
+        return tree_.fallocate(caller, id, mode, offset, length);
+    }
+    Result<std::size_t> copy_file_range(const Caller& caller, NodeId from,
+                                        std::uint64_t from_offset, NodeId to,
+                                        std::uint64_t to_offset, std::size_t length) override {
+        return tree_.copy_file_range(caller, from, from_offset, to, to_offset, length);
+    }
+    Result<std::uint64_t> lseek(NodeId id, std::uint64_t offset, int whence) override {
+        return tree_.lseek(id, offset, whence);
+    }
+    Result<std::vector<overlay::ListedEntry>> read_directory(NodeId id, std::int64_t offset,
+                                                             std::size_t limit) override {
+        return tree_.read_directory(id, offset, limit);
+    }
+    Result<> fsync_directory(NodeId id) override { return tree_.fsync_directory(id); }
+    Result<struct statvfs> statfs(NodeId id) override { return tree_.statfs(id); }
+    Result<std::string> get_xattr(NodeId id, const std::string& name) override {
+        return tree_.get_xattr(id, name);
+    }
+    Result<std::vector<std::string>> list_xattrs(NodeId id) override {
+        return tree_.list_xattrs(id);
+    }
+    Result<> set_xattr(const Caller& caller, NodeId id, const std::string& name, View value,
+                       int flags) override {
+        return tree_.set_xattr(caller, id, name, value, flags);
+    }
+    Result<> remove_xattr(const Caller& caller, NodeId id, const std::string& name) override {
+        return tree_.remove_xattr(caller, id, name);
+    }
+
+  private:
+    overlay::Tree& tree_;
+};
+
+}  // namespace unwrite::tests
