@@ -311,6 +311,10 @@ void Comparison::book(Change& change, const NameKey* name, const ObjectKey& obje
 
 }  // namespace
 
+Result<Differences> differences_between(View& older, View& newer) {
+    return Comparison(older, newer).run();
+}
+
 std::vector<LayerPtr> layers_between(const View& older, const View& newer) {
     const auto& a = older.layers();
     const auto& b = newer.layers();

@@ -78,9 +78,10 @@ Result<> LiveTree::placed(Side& from, Side& to, unsigned flags) {
 }
 
 Result<> LiveTree::rename_locked(const Caller& caller, Side& from, Side& to, unsigned flags) {
+    // Two names of one object: rename(2) does nothing, and looks no further.
+    const bool same = from.standing && to.standing && to.standing->key == from.standing->key;
+    if (same && (flags & RENAME_NOREPLACE) == 0) return {};
     TRY(check_rename(from, to, flags));
-    // Two names of one object: rename(2) does nothing.
-    if (to.standing && to.standing->key == from.standing->key) return {};
     const Who who = origins_.resolve(caller);
     const bool exchange = (flags & RENAME_EXCHANGE) != 0;
     const std::optional<ObjectKey> back = exchange ? std::optional(to.standing->key) : std::nullopt;
