@@ -25,7 +25,7 @@ std::string object_name(const ObjectKey& key) {
     return "object " + Attic::file_name(key);
 }
 
-/// Every node leads to the root in finitely many steps.
+/// Every node leads to the first state in finitely many steps.
 void check_parents(const Head& head, const std::vector<Node>& nodes, CheckReport& report) {
     std::unordered_map<NodeNumber, NodeNumber> parents;
     for (const Node& node : nodes)
@@ -38,21 +38,26 @@ void check_parents(const Head& head, const std::vector<Node>& nodes, CheckReport
     require(head.root, "the root");
     require(head.current, "the current node");
     if (head.redo_tip != 0) require(head.redo_tip, "the node to redo to");
+    // A commit that keeps the history moves the root down: the first state stays above it.
+    const auto top_of = [&](NodeNumber at) -> NodeNumber {
+        for (std::size_t steps = 0; steps <= nodes.size(); ++steps) {
+            const auto found = parents.find(at);
+            if (found == parents.end()) return 0;
+            if (found->second == 0) return at;
+            at = found->second;
+        }
+        return 0;
+    };
+    const NodeNumber top = top_of(head.root);
+    if (top == 0) report.problems.push_back("the root does not lead to the first state");
     for (const Node& node : nodes) {
-        NodeNumber at = node.number;
-        std::size_t steps = 0;
-        while (at != head.root && parents.contains(at) && steps++ <= nodes.size())
-            at = parents[at];
-        if (at != head.root) {
+        if (top_of(node.number) != top) {
             report.problems.push_back("node " + node_name(node.number) +
                                       " does not lead to the root");
-        } else if (node.number != head.root && node.delta == 0) {
+        } else if (node.parent != 0 && node.delta == 0) {
             report.problems.push_back("node " + node_name(node.number) + " has no delta");
         }
     }
-    const auto root = parents.find(head.root);
-    if (root != parents.end() && root->second != 0)
-        report.problems.push_back("the root has a parent");
 }
 
 std::uint32_t type_of(const ObjectImage& image) {
