@@ -5,6 +5,7 @@ namespace unwrite::journal {
 std::set<ObjectKey> Delta::mentioned() const {
     std::set<ObjectKey> keys;
     for (const auto& [at, state] : names) {
+        keys.insert(at.parent);
         if (state.image.object) keys.insert(*state.image.object);
     }
     for (const auto& [key, image] : objects) {

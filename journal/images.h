@@ -64,8 +64,7 @@ struct Delta {
     std::unordered_map<NameKey, NameState> names;
     std::unordered_map<ObjectKey, ObjectImage> objects;
     bool empty() const { return names.empty() && objects.empty(); }
-    /// Every object the delta needs to exist (images of names, and objects with aspects), without
-    /// parents.
+    /// Every object the delta needs to exist: images of names, their parents, and objects with aspects.
     std::set<ObjectKey> mentioned() const;
 };
 

@@ -55,6 +55,20 @@ bool Capture::is_created(const ObjectKey& key) const {
     return found != s.objects.end() && found->second.created;
 }
 
+bool Capture::is_disposable(const ObjectKey& key) const {
+    Shard& s = shard(key);
+    const std::lock_guard lock(s.mutex);
+    const auto found = s.objects.find(key);
+    return found != s.objects.end() && found->second.created && !found->second.mentioned;
+}
+
+void Capture::mention(const ObjectKey& key) {
+    Shard& s = shard(key);
+    const std::lock_guard lock(s.mutex);
+    const auto found = s.objects.find(key);
+    if (found != s.objects.end()) found->second.mentioned = true;
+}
+
 void Capture::drop_created(const ObjectKey& key) {
     Shard& s = shard(key);
     const std::lock_guard lock(s.mutex);
@@ -104,6 +118,8 @@ Result<> Capture::name(const Who& who, const ObjectPtr& parent, const std::strin
         image.object = standing->key;
         image.type = standing->type & S_IFMT;
     }
+    mention(key.parent);
+    if (standing) mention(standing->key);
     crash_point("capture.name.before");
     TRY(writer_->name(image, who.origin));
     crash_point("capture.name.after");

@@ -48,6 +48,8 @@ class Capture {
     /// `key` was just created by `who`.
     void created(const Who& who, const ObjectKey& key);
     bool is_created(const ObjectKey& key) const;
+    /// Created, and no row of the delta needs it: it may be destroyed when its last name goes.
+    bool is_disposable(const ObjectKey& key) const;
     /// A created object is gone for good.
     void drop_created(const ObjectKey& key);
 
@@ -89,6 +91,7 @@ class Capture {
   private:
     struct Covered {
         bool created = false;
+        bool mentioned = false;                  // created, but a row of the delta needs it (another session met it)
         bool attributes = false;
         bool sized = false;
         SessionNumber session = kUserSession;
@@ -113,6 +116,7 @@ class Capture {
     Shard& shard(const ObjectKey& key) const { return shards_[std::hash<ObjectKey>()(key) % kShards]; }
     std::mutex& slow_lock(const ObjectKey& key) { return slow_locks_[std::hash<ObjectKey>()(key) % slow_locks_.size()]; }
 
+    void mention(const ObjectKey& key);
     bool is_elided(const Who& who, const ObjectKey& parent, const std::optional<Standing>& standing,
                    const std::optional<ObjectKey>& incoming) const;
     /// True when nothing is left to do for this origin (a touch is recorded when it is a new session).

@@ -68,7 +68,7 @@ void Janitor::work() {
 // An orphan was created in the open interval, so no delta can mention it; the pass keeps the interval from ending meanwhile.
 void Janitor::remove_one_orphan(const ObjectKey& key) {
     const auto pass = gate_.pass();
-    if (!pass || !capture_.is_created(key) || objects_.find(key)) return;
+    if (!pass || !capture_.is_disposable(key) || objects_.find(key)) return;
     const auto removed = journal_.attic().remove(key);
     if (!removed) {
         log::warning("remove an orphan from the attic: " + removed.error().message());
@@ -77,7 +77,8 @@ void Janitor::remove_one_orphan(const ObjectKey& key) {
     capture_.drop_created(key);
 }
 
-// Empties a directory of the attic. What is needed, and every directory in it, moves up into the attic: depth costs nothing.
+// Empties a directory of the attic. What is needed or held open, and every directory in it, moves up into the attic: depth costs
+// nothing.
 Result<> Janitor::empty_directory(const ObjectKey& key, const std::set<ObjectKey>& needed, std::vector<ObjectKey>& more) {
     journal::Attic& attic = journal_.attic();
     TRY_ASSIGN(const UniqueFd fd, sys::open_at(attic.directory(), journal::Attic::file_name(key), O_RDONLY | O_DIRECTORY));
@@ -85,10 +86,11 @@ Result<> Janitor::empty_directory(const ObjectKey& key, const std::set<ObjectKey
     for (const auto& entry : entries) {
         TRY_ASSIGN(const sys::StatX x, sys::statx_at(fd.get(), entry.name));
         const ObjectKey child = key_of(x);
-        if (S_ISDIR(x.st.st_mode) || needed.contains(child)) {
+        const bool kept = needed.contains(child) || capture_.is_watched(child) || objects_.find(child) != nullptr;
+        if (S_ISDIR(x.st.st_mode) || kept) {
             TRY(attic.displace(fd.get(), entry.name, child, S_ISDIR(x.st.st_mode)));
             objects_.moved_to_attic(child);
-            if (!needed.contains(child)) more.push_back(child);
+            if (!kept) more.push_back(child);
         } else {
             TRY(sys::unlink(fd.get(), entry.name));
         }

@@ -61,7 +61,7 @@ Result<Entry> LiveTree::lookup(NodeId parent, std::string_view name) {
 
 void LiveTree::forget(NodeId id, std::uint64_t lookups) {
     const ObjectPtr gone = objects_.forget(id, lookups);
-    if (gone && objects_.attic().contains(gone->key()) && capture_.is_created(gone->key())) {
+    if (gone && objects_.attic().contains(gone->key()) && capture_.is_disposable(gone->key())) {
         janitor_.remove_orphan(gone->key());
     }
 }
@@ -173,7 +173,7 @@ Result<> LiveTree::remove_name(const Caller& caller, const ObjectPtr& parent, co
     const Who who = origins_.resolve(caller);
     TRY(capture_.name(who, parent, name, standing, std::nullopt));
     const ObjectPtr object = objects_.find(standing.key);
-    const bool created = capture_.is_created(standing.key);
+    const bool created = capture_.is_disposable(standing.key);
     crash_point("tree.remove.before");
     if (created && !object && !S_ISDIR(standing.type)) {
         TRY(sys::unlink(directory->fd.get(), name));

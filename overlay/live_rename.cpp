@@ -39,7 +39,7 @@ Result<> LiveTree::move_over(Side& from, Side& to, unsigned flags) {
     const ObjectKey victim = to.standing->key;
     const ObjectPtr object = objects_.find(victim);
     if (!to.is_directory()) {
-        if (!object && capture_.is_created(victim)) {
+        if (!object && capture_.is_disposable(victim)) {
             TRY(sys::rename(from_dir, from.name, to_dir, to.name, 0));
             capture_.drop_created(victim);
             return {};
@@ -71,7 +71,7 @@ Result<> LiveTree::placed(Side& from, Side& to, unsigned flags) {
     if (other) {
         const Objects::Place where = objects_.place(*other);
         if (where.parent == to.parent && where.name == to.name) objects_.set_in_attic(*other);
-    } else if (capture_.is_created(to.standing->key)) {
+    } else if (capture_.is_disposable(to.standing->key)) {
         janitor_.remove_orphan(to.standing->key);
     }
     return {};
@@ -88,7 +88,7 @@ Result<> LiveTree::rename_locked(const Caller& caller, Side& from, Side& to, uns
     TRY(capture_.name(who, from.parent, from.name, from.standing, back));
     TRY(capture_.name(who, to.parent, to.name, to.standing, from.standing->key));
     for (const Side* side : {&from, &to}) {
-        if (!side->standing || capture_.is_created(side->standing->key)) continue;
+        if (!side->standing || capture_.is_disposable(side->standing->key)) continue;
         if (side == &to && !exchange && !side->is_directory()) continue;  // displaced: the attic has it
         const ObjectPtr object = objects_.learn(side->standing->key, side->standing->type, side->parent, side->name, 1);
         const Result<> held = capture_.hold(object);
@@ -122,6 +122,10 @@ Result<> LiveTree::rename(const Caller& caller, NodeId parent, std::string_view 
         const NameLock lock(objects_, {from.parent->key(), to.parent->key(), seen ? seen->key : to.parent->key()});
         TRY_ASSIGN(to.standing, standing_at(to.handle->fd.get(), to.name));
         if (to.standing.has_value() != seen.has_value() || (seen && to.standing->key != seen->key)) continue;
+        // Either directory may have been removed before the lock was ours: what is moved into it now would be lost with it.
+        for (const Side* side : {&from, &to}) {
+            if (objects_.attic().contains(side->parent->key())) return Error(ENOENT);
+        }
         TRY_ASSIGN(from.standing, standing_at(from.handle->fd.get(), from.name));
         return rename_locked(caller, from, to, flags);
     }

@@ -19,12 +19,9 @@ bool Workspace::is_empty_delta(journal::DeltaNumber delta) const {
 }
 
 bool Workspace::has_changes(const History& history) const {
-    if (!is_empty_delta(history.head.open_delta)) return true;
-    for (const NodeNumber node : history.trunk()) {
-        // The root's own edge lies below the task (commit --keep-history).
-        if (node > history.head.root && !is_empty_delta(history.nodes.at(node).delta)) return true;
-    }
-    return false;
+    // The way to the root, which also lies above it when somebody went back behind a commit that kept the history.
+    const auto path = history.path_to(history.head.root);
+    return !path || std::any_of(path->begin(), path->end(), [this](const Crossing& crossing) { return !is_empty_delta(crossing.delta); });
 }
 
 OriginNumber Workspace::origin_of(const Asker& asker) {
@@ -90,10 +87,14 @@ Result<Moved> Workspace::move(const Asker& asker, NodeNumber target, bool dry_ru
     if (gate_.wounded()) return Error(ErrorKind::kRecovery, EROFS, "restore: an earlier restore was interrupted", "run `unwrite recover`");
     if (!capture_.interval_is_empty()) TRY(seal(NodeKind::kStep, "", "before going to n" + std::to_string(target), 0));
     moved.from = head_.current;
+    const NodeNumber tip = head_.redo_tip;
     TRY(go_to(target));
+    TRY_ASSIGN(const History history, this->history());
+    // After several undos or rollbacks in a row, redo still leads down to where the first of them began.
+    const bool further_up = history.is_above(target, moved.from) && history.is_above(moved.from, tip);
     journal::Store::Change change;
     change.head = head_;
-    change.head->redo_tip = moved.from;
+    change.head->redo_tip = further_up ? tip : moved.from;
     TRY(store(change));
     return moved;
 }
@@ -105,10 +106,11 @@ Result<Moved> Workspace::rollback(const Asker& asker, const std::string& node, b
     if (!pop || dry_run) return moved;
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
     journal::Store::Change change;
-    change.update_nodes.push_back(history.nodes.at(target));
     // The crossing may have flipped the edge above; only the flag changes here.
     TRY_ASSIGN(const History now, this->history());
-    change.update_nodes.back() = now.nodes.at(target);
+    const auto there = now.nodes.find(target);
+    if (there == now.nodes.end()) return moved;  // a commit was faster
+    change.update_nodes.push_back(there->second);
     change.update_nodes.back().open = false;
     TRY(store(change));
     return moved;
@@ -120,6 +122,7 @@ Result<NodeNumber> Workspace::undo_target(const History& history, unsigned count
     if (!is_empty_delta(history.head.open_delta)) ++done;
     while (done < count && at != history.head.root) {
         const Node& node = history.nodes.at(at);
+        if (node.parent == 0) break;  // above the root: a commit kept the history, and somebody went back into it
         if (!is_empty_delta(node.delta)) ++done;
         at = node.parent;
     }

@@ -94,7 +94,7 @@ TEST_F(DeltaLog, ReadsBackEveryKindOfRecord) {
     EXPECT_EQ(file.attributes, attributes);
     EXPECT_EQ(file.size, 1ULL << 40);
     EXPECT_EQ(file.origins, (std::set<OriginNumber>{4, 6}));
-    EXPECT_EQ(delta.mentioned(), std::set<ObjectKey>{kFile});
+    EXPECT_EQ(delta.mentioned(), (std::set<ObjectKey>{kRoot, kFile}));
 }
 
 TEST_F(DeltaLog, TheFirstImageWins) {
