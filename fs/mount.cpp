@@ -57,7 +57,12 @@ Result<std::unique_ptr<Mount::Impl>> Mount::Impl::create(overlay::Tree& tree,
     if (options.workers != 0) impl->most_workers_ = options.workers;
     TRY_ASSIGN(const std::string mountpoint, resolve_mountpoint(options.mountpoint));
     TRY_ASSIGN(impl->session_, open_session(impl->server_, options, mountpoint));
-    TRY_ASSIGN(impl->place_, MountPlace::at(mountpoint));
+    auto place = MountPlace::at(mountpoint);
+    if (!place) {
+        ignore(unmount_path(mountpoint, true, false), "the first failure is the one to report");
+        return std::move(place).error();
+    }
+    impl->place_ = *std::move(place);
     return Result<std::unique_ptr<Impl>>(std::move(impl));
 }
 

@@ -1,5 +1,7 @@
 // Mount: serves an overlay::Tree to the kernel at a directory, through FUSE. The only folder that knows libfuse.
 //
+// Nobody may be in a call of the caches when the mount is destroyed: end what operates on the session first.
+//
 // Order of use: create() mounts (from then on requests wait in the kernel), serve() answers them until stop(), an unmount
 // from outside, or the destructor; the destructor unmounts. Signals: worker threads block all of them, so they reach
 // the caller's own threads; a handler or signal thread may call stop().
