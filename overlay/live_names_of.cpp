@@ -78,9 +78,10 @@ bool LiveNamesOf::is_gone(const ObjectKey& key) const {
     return x && (S_ISDIR(x->st.st_mode) || x->st.st_nlink <= 1);
 }
 
-void LiveNamesOf::want(const std::vector<LayerPtr>& layers) {
+void LiveNamesOf::expect(const std::vector<LayerPtr>& layers) {
     for (const LayerPtr& layer : layers) {
         if (!wanted_layers_.insert(layer->number).second) continue;
+        walked_ = false;
         for (const auto& [key, image] : layer->delta.objects) wanted_.try_emplace(key);
         for (const auto& [key, states] : layer->placing) wanted_.try_emplace(key);
         for (const auto& [key, states] : layer->below) wanted_.try_emplace(key);
@@ -121,12 +122,10 @@ void LiveNamesOf::walk() {
     }
 }
 
-const std::vector<NameKey>& LiveNamesOf::searched(const ObjectKey& key, const std::vector<LayerPtr>& layers) {
-    const std::size_t before = wanted_.size();
-    const bool fresh = wanted_numbers_.empty();
-    want(layers);
-    wanted_.try_emplace(key);
-    if (fresh || wanted_.size() != before) walk();
+const std::vector<NameKey>& LiveNamesOf::searched(const ObjectKey& key) {
+    if (wanted_.try_emplace(key).second) walked_ = false;
+    if (!walked_) walk();
+    walked_ = true;
     return wanted_.at(key);
 }
 

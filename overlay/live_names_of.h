@@ -39,11 +39,12 @@ class LiveNamesOf {
     std::vector<NameKey> hinted(const ObjectKey& key);
     /// True when the object surely has no live name (it is in the attic and has no other link).
     bool is_gone(const ObjectKey& key) const;
-    /// All its names, by one walk for every object that `layers` mention (and `key`).
-    const std::vector<NameKey>& searched(const ObjectKey& key, const std::vector<LayerPtr>& layers);
+    /// What these layers mention may be asked for: one walk finds all of it.
+    void expect(const std::vector<LayerPtr>& layers);
+    /// All names of the object, by a walk for everything expected (if there was none yet).
+    const std::vector<NameKey>& searched(const ObjectKey& key);
 
   private:
-    void want(const std::vector<LayerPtr>& layers);
     void walk();
 
     Locator& locator_;
@@ -51,6 +52,7 @@ class LiveNamesOf {
     std::unordered_set<journal::DeltaNumber> wanted_layers_;
     std::unordered_map<ObjectKey, std::vector<NameKey>> wanted_;
     std::unordered_set<std::uint64_t> wanted_numbers_;
+    bool walked_ = false;   // since something was wanted
 };
 
 /// True for the errors that say "not there": what vanished while it was looked at is skipped, not reported.

@@ -88,6 +88,12 @@ Result<RevertTouches> RevertTouches::read(const History& history, Layers& layers
 }
 
 Result<> RevertTouches::drop_idle(View& live) {
+    for (const auto& [at, touches] : names) {
+        for (const NameTouch& touch : touches) live.live().expect({touch.layer});
+    }
+    for (const auto& [key, touches] : objects) {
+        for (const ObjectTouch& touch : touches) live.live().expect({touch.layer});
+    }
     for (auto& [at, touches] : names) {
         std::optional<ObjectKey> after;
         if (live.path(at.parent)) {
@@ -103,7 +109,13 @@ Result<> RevertTouches::drop_idle(View& live) {
     for (auto& [key, touches] : objects) {
         for (std::size_t i = touches.size(); i-- > 0;) {
             const journal::ObjectImage& image = *touches[i].image;
-            if (!image.attributes || image.size || !image.content.empty()) continue;
+            if (image.size || !image.content.empty()) continue;
+            if (!image.attributes) {
+                // Made in the interval by another session; of a directory only the names in it count.
+                TRY_ASSIGN(const auto now, live.object(key));
+                touches[i].real = !now || !S_ISDIR(now->type);
+                continue;
+            }
             const auto after = attributes_after(touches, i, key, live);
             if (!after) continue;
             if (S_ISDIR(image.attributes->mode)) touches[i].real = !same_but_mtime(*image.attributes, *after);

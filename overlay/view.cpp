@@ -17,6 +17,10 @@ bool is_at_or_below(const std::string& path, const std::string& above) {
     return path.size() > above.size() && path[above.size()] == '/' && path.starts_with(above);
 }
 
+View::View(std::shared_ptr<LiveNamesOf> live, std::vector<LayerPtr> layers) : live_(std::move(live)), layers_(std::move(layers)) {
+    live_->expect(layers_);
+}
+
 Result<View> View::of_node(const std::shared_ptr<LiveNamesOf>& live, Layers& layers, const History& history,
                            journal::NodeNumber node) {
     TRY_ASSIGN(const auto path, history.path_to(node));
@@ -74,7 +78,7 @@ std::optional<NameKey> View::name_of(const ObjectKey& key) {
         if (image_of(name) == nullptr) return std::move(name);
     }
     if (live_->is_gone(key)) return std::nullopt;
-    for (const NameKey& name : live_->searched(key, layers_)) {
+    for (const NameKey& name : live_->searched(key)) {
         if (image_of(name) == nullptr) return name;
     }
     return std::nullopt;

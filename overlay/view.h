@@ -28,7 +28,7 @@ struct Walked {
 
 class View {
   public:
-    View(std::shared_ptr<LiveNamesOf> live, std::vector<LayerPtr> layers) : live_(std::move(live)), layers_(std::move(layers)) {}
+    View(std::shared_ptr<LiveNamesOf> live, std::vector<LayerPtr> layers);
     /// The state of a node of the history.
     static Result<View> of_node(const std::shared_ptr<LiveNamesOf>& live, Layers& layers, const History& history,
                                 journal::NodeNumber node);

@@ -1,0 +1,112 @@
+// What the tests of status, log and diff share: a world on a scratch directory, and changes as one line of text each.
+#pragma once
+
+#include <sys/wait.h>
+
+#include <filesystem>
+
+#include "tests/support/scratch.h"
+#include "tests/support/world.h"
+
+namespace unwrite::tests {
+
+inline const char* kind_name(overlay::ChangeKind kind) {
+    static constexpr const char* kNames[] = {"created", "deleted", "modified", "renamed", "attributes"};
+    return kNames[static_cast<int>(kind)];
+}
+
+/// "renamed a -> b +content", "created d/ (3 below, 12 bytes)".
+inline std::string line_of(const overlay::Change& change) {
+    std::string line = std::string(kind_name(change.kind)) + ' ';
+    if (change.kind == overlay::ChangeKind::kRenamed) line += change.old_path + " -> ";
+    line += change.path;
+    if (S_ISDIR(change.type)) line += '/';
+    const bool both = change.kind == overlay::ChangeKind::kRenamed || change.kind == overlay::ChangeKind::kModified;
+    if (both && change.kind == overlay::ChangeKind::kRenamed && change.content) line += " +content";
+    if (both && change.attributes) line += " +attributes";
+    if (change.below > 0) line += " (" + std::to_string(change.below) + " below, " + std::to_string(change.bytes) + " bytes)";
+    return line;
+}
+
+inline std::vector<std::string> lines_of(const std::vector<overlay::Change>& changes) {
+    std::vector<std::string> lines;
+    for (const auto& change : changes) lines.push_back(line_of(change));
+    return lines;
+}
+
+using Lines = std::vector<std::string>;
+
+class Looking : public ::testing::Test {
+  protected:
+    /// What is there before the session begins.
+    void before(const std::string& path, std::string_view text) {
+        std::filesystem::create_directories((raw() / path).parent_path());
+        scratch_.write("work/" + path, text);
+        std::filesystem::permissions(raw() / path, std::filesystem::perms{0644});
+    }
+    void begin() {
+        std::filesystem::create_directories(raw());
+        world_.emplace(raw().string());
+    }
+    std::filesystem::path raw() const { return scratch_.path() / "work"; }
+
+    TreeActor& actor() { return world_->actor(); }
+    overlay::Operations& operations() { return world_->operations(); }
+
+    void make(const std::string& path, std::string_view text) {
+        ASSERT_EQ(actor().create(path, 0644), 0) << path;
+        ASSERT_EQ(actor().write(path, 0, text), 0) << path;
+    }
+    void replace(const std::string& path, std::string_view text) {
+        ASSERT_EQ(actor().truncate(path, 0), 0) << path;
+        ASSERT_EQ(actor().write(path, 0, text), 0) << path;
+    }
+    /// As editors do: a new file, renamed over the old one.
+    void save(const std::string& path, std::string_view text) {
+        make(path + ".tmp", text);
+        ASSERT_EQ(actor().rename(path + ".tmp", path, 0), 0) << path;
+    }
+    std::string checkpoint(const std::string& name = {}) {
+        const auto node = operations().checkpoint(World::asker(), overlay::NodeKind::kCheckpoint, name, "");
+        EXPECT_TRUE(node.ok()) << node.error().message();
+        return node ? "n" + std::to_string(node->number) : "";
+    }
+    overlay::Status status(const std::string& since = {}) {
+        auto status = operations().status(since, true);
+        EXPECT_TRUE(status.ok()) << status.error().message();
+        return status ? *std::move(status) : overlay::Status();
+    }
+    Lines changes(const std::string& since = {}) { return lines_of(status(since).changes); }
+    /// All texts of a diff, one after the other.
+    std::string patch(const std::string& from = {}, const std::string& to = {}, const std::vector<std::string>& paths = {}) {
+        const auto diffs = operations().diff(from, to, paths, true);
+        EXPECT_TRUE(diffs.ok()) << diffs.error().message();
+        std::string text;
+        if (diffs) {
+            for (const auto& diff : *diffs) text += diff.text;
+        }
+        return text;
+    }
+    /// A copy of the raw directory as it is, without the state directory.
+    std::string copy_to(const std::string& name) const {
+        const auto to = scratch_.path() / name;
+        run("cp -a '" + raw().string() + "' '" + to.string() + "' && rm -rf '" + to.string() + "/.unwrite'");
+        return to.string();
+    }
+    static int run(const std::string& command) {
+        const int status = std::system(command.c_str());
+        return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    }
+    /// True when `git apply` takes the patch in that directory.
+    bool git_applies(const std::string& directory, const std::string& patch) const {
+        scratch_.write("patch", patch);
+        return run("cd '" + directory + "' && GIT_CEILING_DIRECTORIES=/ git apply --allow-empty --whitespace=nowarn '" +
+                   (scratch_.path() / "patch").string() + "'") == 0;
+    }
+    void TearDown() override { world_.reset(); }
+
+    Scratch scratch_;
+    std::optional<World> world_;
+};
+
+}  // namespace unwrite::tests

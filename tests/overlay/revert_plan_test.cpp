@@ -1,0 +1,212 @@
+// Taking back one part and keeping the rest: what is a conflict, and what is not.
+#include <gmock/gmock.h>
+
+#include "tests/overlay/looking.h"
+
+namespace unwrite::tests {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr pid_t kAgent = 5'000'001;  // above what the kernel gives out: found by the run it is registered for
+
+class Reverting : public Looking {
+  protected:
+    void begin_run() {
+        overlay::Asker asker = World::asker();
+        asker.pid = kAgent;
+        asker.session = "agent";
+        const auto node = operations().begin_run(asker, "work");
+        ASSERT_OK(node);
+        run_ = "n" + std::to_string(node->number);
+    }
+    void as_agent() { actor().set_caller({0, 0, kAgent, 0022}); }
+    void as_user() { actor().set_caller({0, 0, ::getpid(), 0022}); }
+
+    /// Takes back what the agent did; the live state must be as `expected` copy says.
+    void expect_reverted(const std::string& what) {
+        const auto moved = operations().revert(World::asker(), what, false);
+        ASSERT_TRUE(moved.ok()) << moved.error().message();
+    }
+    void expect_conflict(const std::string& what, const std::string& path) {
+        const Snapshot was = world_->look();
+        const auto moved = operations().revert(World::asker(), what, false);
+        ASSERT_FALSE(moved.ok());
+        EXPECT_EQ(moved.error().kind(), ErrorKind::kConflict) << moved.error().message();
+        EXPECT_THAT(moved.error().message() + moved.error().advice(), HasSubstr(path));
+        EXPECT_EQ(difference(was, world_->look()), "");
+    }
+    std::string text(const std::string& path) { return scratch_.read("work/" + path); }
+
+    std::string run_;
+};
+
+TEST_F(Reverting, WhatTheAgentAloneChanged) {
+    before("a", "one\n");
+    before("b", "one\n");
+    before("c", "one\n");
+    before("d/x", "one\n");
+    begin();
+    begin_run();
+    as_agent();
+    replace("a", "agent\n");
+    ASSERT_EQ(actor().unlink("c"), 0);
+    ASSERT_EQ(actor().rename("d", "e", 0), 0);
+    make("mine", "agent\n");
+    ASSERT_EQ(actor().mkdir("dir", 0755), 0);
+    make("dir/file", "agent\n");
+    as_user();
+    replace("b", "user\n");
+    make("users", "user\n");
+    ASSERT_EQ(actor().append("e/x", "user\n"), 0);
+    expect_reverted("agent");
+    EXPECT_THAT(changes(), ElementsAre("modified b", "modified d/x", "created users"));
+    EXPECT_EQ(text("a"), "one\n");
+    EXPECT_EQ(text("d/x"), "one\nuser\n");
+}
+
+TEST_F(Reverting, AcrossIntervals) {
+    before("a", "0123456789");
+    begin();
+    begin_run();
+    as_agent();
+    ASSERT_EQ(actor().truncate("a", 4), 0);
+    checkpoint();
+    ASSERT_EQ(actor().append("a", "agent"), 0);
+    make("n", "agent\n");
+    checkpoint();
+    ASSERT_EQ(actor().append("n", "agent\n"), 0);
+    ASSERT_EQ(actor().write("a", 0, "X"), 0);
+    expect_reverted("agent");
+    EXPECT_THAT(changes(), IsEmpty());
+    EXPECT_EQ(text("a"), "0123456789");
+}
+
+TEST_F(Reverting, OneInterval) {
+    before("a", "one\n");
+    before("b", "one\n");
+    begin();
+    replace("a", "two\n");
+    const auto first = checkpoint();
+    replace("b", "two\n");
+    checkpoint();
+    expect_reverted(first);
+    EXPECT_THAT(changes(), ElementsAre("modified b"));
+}
+
+TEST_F(Reverting, ALaterChangeOfTheSameFileIsAConflict) {
+    before("a", "one\n");
+    begin();
+    replace("a", "two\n");
+    const auto first = checkpoint();
+    ASSERT_EQ(actor().append("a", "three\n"), 0);
+    expect_conflict(first, "a");
+    checkpoint();
+    expect_conflict(first, "a");
+}
+
+TEST_F(Reverting, WorkOfOthersBelowWhatTheAgentMade) {
+    begin();
+    begin_run();
+    as_agent();
+    ASSERT_EQ(actor().mkdir("dir", 0755), 0);
+    make("dir/file", "agent\n");
+    as_user();
+    make("dir/notes", "user\n");
+    expect_conflict("agent", "dir/notes");
+    ASSERT_EQ(actor().rename("dir/notes", "notes", 0), 0);
+    expect_reverted("agent");
+    EXPECT_THAT(changes(), ElementsAre("created notes"));
+}
+
+TEST_F(Reverting, AnOlderFileThatSomeoneMovedIntoIt) {
+    before("old", "one\n");
+    begin();
+    begin_run();
+    as_agent();
+    ASSERT_EQ(actor().mkdir("dir", 0755), 0);
+    as_user();
+    ASSERT_EQ(actor().rename("old", "dir/old", 0), 0);
+    expect_conflict("agent", "dir/old");
+}
+
+TEST_F(Reverting, AFileOfTheAgentThatTheUserChanged) {
+    begin();
+    begin_run();
+    as_agent();
+    make("file", "agent\n");
+    checkpoint();
+    as_user();
+    ASSERT_EQ(actor().append("file", "user\n"), 0);
+    expect_conflict("agent", "file");
+    ASSERT_EQ(actor().unlink("file"), 0);
+    // What is left of the agent's work is as it would become.
+    EXPECT_KIND(ErrorKind::kNothing, operations().revert(World::asker(), "agent", false));
+}
+
+TEST_F(Reverting, AFileOfTheUserThatTheAgentChanged) {
+    begin();
+    begin_run();
+    as_user();
+    make("file", "user\n");
+    as_agent();
+    ASSERT_EQ(actor().append("file", "agent\n"), 0);
+    expect_conflict("agent", "file");
+}
+
+TEST_F(Reverting, TheDirectoryOfADeletedFileIsGone) {
+    before("d/x", "one\n");
+    begin();
+    begin_run();
+    as_agent();
+    ASSERT_EQ(actor().unlink("d/x"), 0);
+    as_user();
+    ASSERT_EQ(actor().rmdir("d"), 0);
+    expect_conflict("agent", "x");
+}
+
+TEST_F(Reverting, WhatTheAgentMadeAndRemovedInBetween) {
+    before("a", "one\n");
+    begin();
+    begin_run();
+    as_agent();
+    ASSERT_EQ(actor().mkdir("t", 0755), 0);
+    make("t/x", "1");
+    checkpoint();
+    ASSERT_EQ(actor().unlink("t/x"), 0);
+    ASSERT_EQ(actor().rmdir("t"), 0);
+    replace("a", "two\n");
+    expect_reverted("agent");
+    EXPECT_THAT(changes(), IsEmpty());
+}
+
+TEST_F(Reverting, ANameThatTheUserTookMeanwhile) {
+    before("a", "one\n");
+    begin();
+    begin_run();
+    as_agent();
+    ASSERT_EQ(actor().unlink("a"), 0);
+    checkpoint();
+    as_user();
+    make("a", "user\n");
+    expect_conflict("agent", "a");
+}
+
+TEST_F(Reverting, AMovedFileThatTheUserMovedOn) {
+    before("a", "one\n");
+    before("d/x", "one\n");
+    begin();
+    begin_run();
+    as_agent();
+    ASSERT_EQ(actor().rename("a", "b", 0), 0);
+    ASSERT_EQ(actor().rename("d", "e", 0), 0);
+    checkpoint();
+    as_user();
+    ASSERT_EQ(actor().rename("e", "f", 0), 0);
+    expect_conflict("agent", "e");
+}
+
+}  // namespace
+}  // namespace unwrite::tests
