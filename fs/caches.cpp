@@ -1,6 +1,7 @@
 #include "fs/caches.h"
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "base/log.h"
@@ -19,10 +20,29 @@ std::unique_ptr<Helper> start_helper(const char* name, Descriptors descriptors) 
     return nullptr;
 }
 
+/// Until the writes that the workers took are answered. A worker counts a write before it is seen to have looked for one.
+void await_taken(const WriteBack& writes) {
+    while (writes.receiving != 0) std::this_thread::yield();
+    while (writes.in_flight != 0) std::this_thread::sleep_for(std::chrono::microseconds(20));
+}
+
 /// Files are written through; what is dirty are pages of shared mappings, which have no request of their own.
-Result<> write_back_mount(const MountPlace& place) {
+///
+/// The kernel starts their writes here but does not wait for a FUSE filesystem to answer them. Requests come in order, so
+/// when a later one is answered, all started ones were taken but those that the kernel holds back (it lets so many run at a
+/// time), and of these some follow when the running ones end. When a round brings none, none is left.
+Result<> write_back_mount(const Server& server, const MountPlace& place) {
     TRY_ASSIGN(const UniqueFd root, place.open());
-    return sys::sync_filesystem(root.get());
+    const WriteBack& writes = server.write_back;
+    std::uint64_t before = writes.taken;
+    TRY(sys::sync_filesystem(root.get()));
+    for (;;) {
+        ignore(sys::statvfs_fd(root.get()), "the request is what counts");
+        await_taken(writes);
+        const std::uint64_t after = writes.taken;
+        if (after == before || fuse_session_exited(server.session) != 0) return {};
+        before = after;
+    }
 }
 
 }  // namespace
@@ -48,7 +68,7 @@ Caches::~Caches() {
 void Caches::write_back() {
     if (!syncer_) return;
     auto result = std::make_shared<Result<>>();
-    syncer_->post([place = place_, result] { *result = write_back_mount(place); });
+    syncer_->post([this, result] { *result = write_back_mount(server_, place_); });
     if (!syncer_->wait(tuning::kWriteBackPatience)) {
         log::warning("mount: writing back mapped pages takes long; going on without");
     } else if (!*result) {

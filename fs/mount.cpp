@@ -85,7 +85,7 @@ Result<> Mount::Impl::begin() {
 }
 
 Result<> Mount::Impl::start() {
-    TRY_ASSIGN(workers_, Workers::make(session_.get(), most_workers_));
+    TRY_ASSIGN(workers_, Workers::make(server_, most_workers_));
     TRY(workers_->start());
     auto caches = std::make_shared<Caches>(server_, place_);
     const std::scoped_lock lock(mutex_);

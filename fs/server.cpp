@@ -33,6 +33,7 @@ RawFlags decode_raw_flags(const void* request, std::size_t size) {
         fuse_write_in in = {};
         std::memcpy(&in, body, sizeof in);
         flags.kill_privileges = (in.write_flags & FUSE_WRITE_KILL_SUIDGID) != 0;
+        flags.writes_back = (in.write_flags & FUSE_WRITE_CACHE) != 0;
     } else if (header.opcode == FUSE_SETATTR && rest >= sizeof(fuse_setattr_in)) {
         fuse_setattr_in in = {};
         std::memcpy(&in, body, sizeof in);

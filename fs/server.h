@@ -11,6 +11,13 @@
 
 namespace unwrite::fs {
 
+/// The writes that come from mapped pages, as far as the workers took them. See write_back_mount() in caches.cpp.
+struct WriteBack {
+    std::atomic<unsigned> receiving{0};      ///< workers that look for a request right now
+    std::atomic<unsigned> in_flight{0};      ///< such writes that were taken and not answered yet
+    std::atomic<std::uint64_t> taken{0};     ///< ever
+};
+
 struct Server {
     explicit Server(overlay::Tree& served) : tree(served) {}
 
@@ -28,6 +35,7 @@ struct Server {
     std::atomic<pid_t> syncer{0};
     std::atomic<pid_t> announcer{0};
     Nudges nudges;
+    WriteBack write_back;
 };
 
 /// Whose request it is.
@@ -42,6 +50,7 @@ Who who(const Server& server, pid_t thread);
 /// What the request at hand carries beyond what libfuse hands on; set by the worker before the callback runs.
 struct RawFlags {
     bool kill_privileges = false;
+    bool writes_back = false;   ///< a write of mapped pages
 };
 RawFlags& raw_flags();
 /// Reads them from the request as the kernel wrote it.

@@ -14,22 +14,23 @@
 
 namespace unwrite::fs {
 
-Workers::Workers(fuse_session* session, unsigned most, Event stopping, Event ended)
-    : session_(session),
+Workers::Workers(Server& server, unsigned most, Event stopping, Event ended)
+    : server_(server),
+      session_(server.session),
       most_(most),
       // A spinning thread takes a processor from the clients: one of two is enough, one of one is too many.
       spinners_allowed_(std::min(2U, std::thread::hardware_concurrency() / 2)),
       stopping_(std::move(stopping)),
       ended_(std::move(ended)) {}
 
-Result<std::unique_ptr<Workers>> Workers::make(fuse_session* session, unsigned most) {
+Result<std::unique_ptr<Workers>> Workers::make(Server& server, unsigned most) {
     TRY_ASSIGN(auto stopping, Event::make());
     TRY_ASSIGN(auto ended, Event::make());
-    const int device = fuse_session_fd(session);
+    const int device = fuse_session_fd(server.session);
     const int flags = ::fcntl(device, F_GETFL);
     if (flags < 0 || ::fcntl(device, F_SETFL, flags | O_NONBLOCK) < 0) return sys::last_error();
     return std::unique_ptr<Workers>(
-        new Workers(session, most, std::move(stopping), std::move(ended)));
+        new Workers(server, most, std::move(stopping), std::move(ended)));
 }
 
 Workers::~Workers() {
@@ -96,6 +97,21 @@ Result<UniqueFd> Workers::make_queue() const {
     return queue;
 }
 
+/// One look at the device. What is counted of a request is counted before this worker is seen to have looked.
+int Workers::receive(fuse_buf& buffer) {
+    server_.write_back.receiving.fetch_add(1);
+    const int got = fuse_session_receive_buf(session_, &buffer);
+    if (got > 0) {
+        raw_flags() = decode_raw_flags(buffer.mem, buffer.size);
+        if (raw_flags().writes_back) {
+            server_.write_back.in_flight.fetch_add(1);
+            server_.write_back.taken.fetch_add(1);
+        }
+    }
+    server_.write_back.receiving.fetch_sub(1);
+    return got;
+}
+
 /// The next request is often there before a sleep would have begun.
 int Workers::spin(fuse_buf& buffer) {
     int got = -EAGAIN;
@@ -103,7 +119,7 @@ int Workers::spin(fuse_buf& buffer) {
         const auto end = std::chrono::steady_clock::now() + tuning::kSpin;
         while (got == -EAGAIN && !stop_ && std::chrono::steady_clock::now() < end) {
             ::sched_yield();
-            got = fuse_session_receive_buf(session_, &buffer);
+            got = receive(buffer);
         }
     }
     spinners_.fetch_sub(1);
@@ -113,7 +129,7 @@ int Workers::spin(fuse_buf& buffer) {
 /// The length of the next request, 0 at the end, or the device's error.
 int Workers::next_request(fuse_buf& buffer, int queue) {
     while (!stop_) {
-        int got = fuse_session_receive_buf(session_, &buffer);
+        int got = receive(buffer);
         if (got == -EAGAIN) got = spin(buffer);
         if (got != -EAGAIN && got != -EINTR) return got;
         struct epoll_event event = {};
@@ -129,8 +145,8 @@ void Workers::work(UniqueFd queue) {
         got = next_request(buffer, queue.get());
         if (got <= 0) break;
         if (idle_.fetch_sub(1) == 1) grow();
-        raw_flags() = decode_raw_flags(buffer.mem, buffer.size);
         fuse_session_process_buf(session_, &buffer);
+        if (raw_flags().writes_back) server_.write_back.in_flight.fetch_sub(1);
         idle_.fetch_add(1);
     }
     std::free(buffer.mem);

@@ -11,13 +11,14 @@
 #include "base/unique_fd.h"
 #include "fs/event.h"
 #include "fs/library.h"
+#include "fs/server.h"
 
 namespace unwrite::fs {
 
 class Workers {
   public:
-    /// `most`: how many threads there may be. The session is mounted, and outlives this.
-    static Result<std::unique_ptr<Workers>> make(fuse_session* session, unsigned most);
+    /// `most`: how many threads there may be. The server's session is mounted, and outlives this.
+    static Result<std::unique_ptr<Workers>> make(Server& server, unsigned most);
     ~Workers();   ///< stops and joins
 
     Result<> start();
@@ -29,7 +30,8 @@ class Workers {
     unsigned count() const { return count_.load(); }
 
   private:
-    Workers(fuse_session* session, unsigned most, Event stopping, Event ended);
+    Workers(Server& server, unsigned most, Event stopping, Event ended);
+    int receive(fuse_buf& buffer);
     Result<> add();
     void grow();
     void work(UniqueFd queue);
@@ -37,6 +39,7 @@ class Workers {
     int spin(fuse_buf& buffer);
     Result<UniqueFd> make_queue() const;
 
+    Server& server_;
     fuse_session* session_;
     unsigned most_;
     unsigned spinners_allowed_;
