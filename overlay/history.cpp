@@ -59,6 +59,11 @@ bool History::is_on_trunk(NodeNumber node) const {
     return std::find(chain.begin(), chain.end(), node) != chain.end();
 }
 
+bool History::is_above(NodeNumber node, NodeNumber other) const {
+    while (other != node && other != 0 && nodes.contains(other)) other = nodes.at(other).parent;
+    return other == node && node != 0;
+}
+
 NodeNumber History::newest_checkpoint() const {
     const auto chain = trunk();
     for (auto node = chain.rbegin(); node != chain.rend(); ++node) {

@@ -28,6 +28,8 @@ struct History {
     /// From the root down to `head.current`.
     std::vector<journal::NodeNumber> trunk() const;
     bool is_on_trunk(journal::NodeNumber node) const;
+    /// `node` is `other`, or on the way from the root to it.
+    bool is_above(journal::NodeNumber node, journal::NodeNumber other) const;
     /// A node as people name it: "n12", "root", a checkpoint's name (newest on the trunk, else newest anywhere), "" as `otherwise`.
     Result<journal::NodeNumber> resolve(const std::string& name, journal::NodeNumber otherwise) const;
     /// The newest open named checkpoint on the trunk, else the root.
