@@ -1,0 +1,137 @@
+# What the stories share; story.sh sources it. A story works in $scratch, its workspace is $W.
+# shellcheck shell=bash
+set -eEuo pipefail
+export LC_ALL=C TZ=UTC GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null PYTHONDONTWRITEBYTECODE=1
+export GIT_AUTHOR_NAME=story GIT_AUTHOR_EMAIL=story@example.invalid
+export GIT_COMMITTER_NAME=story GIT_COMMITTER_EMAIL=story@example.invalid
+export HOME=$scratch/home XDG_CONFIG_HOME=$scratch/home/.config
+unset UNWRITE_SESSION
+mkdir -p "$HOME"
+W=$scratch/w
+mkdir "$W"
+
+trap 'printf "FAILED: line %s of %s: %s\n" "$LINENO" "${BASH_SOURCE[0]##*/}" "$BASH_COMMAND" >&2' ERR
+
+say() { printf '* %s\n' "$*"; }
+fail() { printf 'FAILED: %s\n' "$*" >&2; exit 1; }
+skip() { printf 'SKIPPED: %s\n' "$*" >&2; exit 77; }
+
+# needs PROGRAM...: a missing program is a mistake of the set-up, not a reason to skip.
+needs() {
+    local program
+    for program; do
+        command -v "$program" >/dev/null || fail "$program is missing; run tools/setup"
+    done
+}
+
+unwrite() { "$program" "$@"; }
+
+# u ARGUMENTS...: unwrite, shown, in the directory where the story stands; must succeed. The output is in $scratch/out.
+u() { expect 0 "$@"; }
+
+# expect CODE ARGUMENTS...: unwrite must end with this code.
+expect() {
+    local wanted=$1 code=0
+    shift
+    "$program" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null || code=$?
+    printf '$ unwrite %s%s\n' "$*" "$([[ $wanted == 0 ]] || printf '   (%s)' "$code")"
+    if [[ $code != "$wanted" ]]; then
+        cat "$scratch/out" "$scratch/err" >&2
+        fail "unwrite $* ended with $code, not $wanted"
+    fi
+}
+out_has() { grep -qF -- "$1" "$scratch/out" || { cat "$scratch/out" >&2; fail "the output has no \"$1\""; }; }
+out_lacks() { ! grep -qF -- "$1" "$scratch/out" || { cat "$scratch/out" >&2; fail "the output has \"$1\""; }; }
+err_has() { grep -qF -- "$1" "$scratch/err" || { cat "$scratch/err" >&2; fail "the messages have no \"$1\""; }; }
+# json EXPRESSION: a Python expression about `j`, the JSON output; must be true.
+json() {
+    python3 -c 'import json, sys; j = json.load(open(sys.argv[1])); sys.exit(0 if eval(sys.argv[2]) else 1)' \
+        "$scratch/out" "$1" || { head -c 4000 "$scratch/out" >&2; fail "not so: $1"; }
+}
+json_value() {
+    python3 -c 'import json, sys; j = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$scratch/out" "$1"
+}
+
+# equal FILE TEXT: the file holds this text and nothing else (a newline at the end may be there or not).
+equal() { [[ $(cat -- "$1") == "$2" ]] || fail "$1 holds \"$(head -c 200 -- "$1")\", not \"$2\""; }
+absent() { [[ ! -e $1 && ! -L $1 ]] || fail "$1 should not be there"; }
+present() { [[ -e $1 || -L $1 ]] || fail "$1 should be there"; }
+
+daemon=
+# begin [OPTIONS]: mounts over $W and goes in.
+begin() {
+    cd /
+    expect 0 --json mount "$W" "$@"
+    daemon=$(json_value 'j["pid"]')
+    echo "$daemon" >>"$scratch/daemons"
+    is_mounted "$W" || fail "$W is not mounted"
+    cd "$W"
+}
+# end: out of the workspace and unmounted.
+end() {
+    cd /
+    u unmount "$W"
+    ! is_mounted "$W" || fail "$W is still mounted"
+}
+is_mounted() { mountpoint -q -- "$1" 2>/dev/null; }
+
+# remember NAME [DIR] and same NAME [DIR]: the whole tree, as tests/e2e/walker.py sees it.
+remember() { walk remember "${2:-$W}" "$scratch/$1.seen" "${2:-$W}" >/dev/null; }
+same() {
+    walk same "$scratch/$1.seen" "${2:-$W}" "${2:-$W}" >"$scratch/differences" ||
+        { cat "$scratch/differences" >&2; fail "the tree is not as at $1${3:+ ($3)}"; }
+    printf '  = %s\n' "$1"
+}
+differs() {
+    ! walk same "$scratch/$1.seen" "${2:-$W}" "${2:-$W}" >"$scratch/differences" || fail "the tree is as at $1"
+}
+walk() {
+    local mounted=()
+    ! is_mounted "$4" || mounted=(--mounted)
+    python3 "$here/walker.py" "${mounted[@]}" "$1" "$2" "$3"
+}
+
+# three_steps STEP1 STEP2 STEP3: three commands, each after a checkpoint (a, b, c), then every way back and forth.
+# The tree is compared with what it was at each of the four moments. The workspace must be mounted, the task clean.
+three_steps() {
+    remember s0
+    u checkpoint a
+    "$1"
+    remember s1
+    u checkpoint b
+    "$2"
+    remember s2
+    u checkpoint c
+    "$3"
+    remember s3
+    differs s0
+    back_and_forth
+}
+back_and_forth() {
+    u undo
+    same s2
+    u redo
+    same s3
+    u rollback c
+    same s2
+    u rollback b
+    same s1
+    u rollback a
+    same s0
+    u redo 3
+    same s3
+    u discard --yes
+    same s0
+    u redo 3
+    same s3
+    u discard --yes
+    same s0
+    end
+    same s0
+    check_state
+}
+# check_state: the journal itself is sound (the workspace is not mounted).
+check_state() {
+    u -C "$W" check
+    out_has "no problems"
+}

@@ -1,0 +1,176 @@
+# Several work at once: two runs and a user, in one workspace.
+# shellcheck shell=bash
+
+# Runs that go on until told: `start_run NAME FILE` begins one that obeys the commands written to a fifo.
+start_run() {
+    mkfifo "$scratch/$1.orders" "$scratch/$1.answers"
+    "$program" --json run --on-exit keep --session "$1" -- bash -c '
+        while IFS= read -r order; do eval "$order"; echo done >&3; done <"$0" 3>"$1"' \
+        "$scratch/$1.orders" "$scratch/$1.answers" >"$scratch/$1.out" 2>"$scratch/$1.err" </dev/null &
+    eval "${1}_pid=$!"
+    eval "exec {${1}_in}>\$scratch/$1.orders {${1}_from}<\$scratch/$1.answers"
+}
+# order NAME COMMANDS: carried out by that run, and waited for.
+order() {
+    local to="${1}_in" from="${1}_from" answer
+    printf '%s\n' "$2" >&"${!to}"
+    IFS= read -r answer <&"${!from}"
+    [[ $answer == done ]] || fail "the run $1 said \"$answer\""
+}
+finish_run() {
+    local to="${1}_in" from="${1}_from" pid="${1}_pid"
+    # Told, not left alone: the other run may have inherited this end of the fifo.
+    printf 'exit 0\n' >&"${!to}"
+    wait "${!pid}"
+    eval "exec {$to}>&- {$from}<&-"
+}
+
+three_at_once() {
+    seq 100 >common
+    seq 100 >ours
+    echo base >old
+    u commit --yes
+    say "two runs and a user, turn by turn"
+    start_run red
+    start_run blue
+    order red 'echo red >red.txt; mkdir red.d; echo 1 >red.d/1'
+    order blue 'echo blue >blue.txt'
+    echo user >user.txt
+    order red 'sed -i s/^1$/red/ ours; chmod 600 red.txt'
+    order blue 'mkdir blue.d; echo 1 >blue.d/1; rm old'
+    echo "user's" >>user.txt
+    vim -n -u NONE -es -c '%s/50/fifty/' -c wq common </dev/null
+    order blue 'echo more >>blue.txt'
+    order red 'echo 2 >red.d/2'
+    finish_run red
+    finish_run blue
+}
+
+S60_undo_of_one_run_leaves_the_others() {
+    needs vim
+    begin
+    three_at_once
+    u log --changes
+    say "undo of red"
+    u undo red
+    absent red.txt
+    absent red.d
+    [[ $(head -n 1 ours) == 1 ]] || fail "ours begins with $(head -n 1 ours)"
+    equal blue.txt $'blue\nmore'
+    present blue.d/1
+    absent old
+    equal user.txt $'user\nuser\'s'
+    grep -q fifty common
+    say "undo of blue as well"
+    u undo blue
+    absent blue.txt
+    absent blue.d
+    equal old base
+    equal user.txt $'user\nuser\'s'
+    grep -q fifty common
+    say "and both can be had back"
+    u undo 2
+    equal blue.txt $'blue\nmore'
+    equal red.txt red
+    absent old
+    end
+    check_state
+}
+
+S60_undo_in_the_other_order() {
+    needs vim
+    begin
+    three_at_once
+    u undo blue
+    equal old base
+    absent blue.d
+    present red.d/2
+    u undo red
+    absent red.d
+    equal user.txt $'user\nuser\'s'
+    u rollback root
+    absent user.txt
+    equal old base
+    end
+}
+
+S60_what_both_changed_is_a_conflict() {
+    begin
+    seq 100 >common
+    seq 100 >ours
+    u commit --yes
+    start_run red
+    start_run blue
+    order red 'sed -i s/^1$/red/ common; echo r >red.txt'
+    order blue 'echo blue >>common; echo b >blue.txt'
+    order red 'echo r >>ours'
+    finish_run red
+    finish_run blue
+    remember both
+    expect 5 undo red
+    err_has common
+    same both
+    expect 5 undo blue
+    err_has common
+    same both
+    say "rollback takes both, and says so"
+    u rollback root
+    err_has blue
+    absent red.txt
+    absent blue.txt
+    u redo 9
+    same both
+    say "a file that the user changed after the run is a conflict too"
+    u commit --yes
+    u --json run --on-exit keep --session green -- sh -c 'echo green >>ours'
+    echo user >>ours
+    remember mixed
+    expect 5 undo green
+    err_has ours
+    same mixed
+    end
+}
+
+S60_a_run_in_the_middle() {
+    begin
+    seq 10 >f1
+    seq 10 >f2
+    u commit --yes
+    u run --on-exit keep --session one -- sh -c 'echo 1 >>f1'
+    u run --on-exit keep --session two -- sh -c 'echo 2 >>f2; mkdir d; echo in >d/in'
+    u run --on-exit keep --session three -- sh -c 'echo 3 >>f1; echo 3 >f3'
+    u undo two
+    equal f2 "$(seq 10)"
+    absent d
+    equal f3 3
+    [[ $(tail -n 2 f1) == $'1\n3' ]]
+    expect 5 undo one
+    u undo three
+    [[ $(tail -n 1 f1) == 1 ]]
+    u undo one
+    equal f1 "$(seq 10)"
+    say "somebody else's file in a directory that a run made"
+    u run --on-exit keep --session maker -- sh -c 'mkdir made; echo m >made/m'
+    echo user >made/user
+    remember made
+    expect 5 undo maker
+    same made
+    rm made/user
+    u undo maker
+    absent made
+    end
+}
+
+S60_agents_may_not_commit_or_discard() {
+    begin
+    echo x >f
+    local verb
+    for verb in "commit --yes" "discard --yes" "unmount $W" "gc"; do
+        expect 4 run --on-exit keep -- "$program" $verb
+        equal f x
+    done
+    u run --on-exit keep -- "$program" status --line
+    u run --on-exit keep -- sh -c "echo y >g; '$program' checkpoint mine"
+    u run --on-exit keep -- sh -c "! ls -d .unwrite; ! cat .unwrite/.gitignore"
+    end
+}

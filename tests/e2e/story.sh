@@ -1,0 +1,86 @@
+#!/bin/bash
+# story.sh FILE STORY: runs one story (a function of FILE) in a scratch directory of its own, for at most
+# UNWRITE_STORY_SECONDS, and leaves neither a mount nor a process behind, whatever happens. Exit status 77: skipped.
+set -uo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+file=$1
+story=$2
+program=${UNWRITE_PROGRAM:-${UNWRITE_BUILD_DIR:?}/unwrite}
+
+[[ -x $program ]] || { echo "FAILED: there is no $program" >&2; exit 1; }
+if [[ ! -e /dev/fuse ]]; then
+    echo "SKIPPED: this machine has no /dev/fuse" >&2
+    exit 77
+fi
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/unwrite-e2e.XXXXXX")
+scratch=$(realpath "$scratch")
+chmod 755 "$scratch"
+mkdir "$scratch/meta"
+
+# mounts_here: mount points in the scratch directory, the innermost first.
+mounts_here() {
+    awk -v top="$scratch/" 'index($5, top) == 1 { print $5 }' /proc/self/mountinfo | tac |
+        while read -r mount; do printf '%b\0' "$mount"; done
+}
+clean_up() {
+    # The story's processes first: it is the leader of a session of its own.
+    [[ -z ${session:-} ]] || pkill -KILL -s "$session" 2>/dev/null
+    local mount pid
+    while IFS= read -r -d '' mount; do
+        umount -l -- "$mount" 2>/dev/null || fusermount3 -uz -- "$mount" 2>/dev/null
+    done < <(mounts_here)
+    if [[ -f $scratch/daemons ]]; then
+        while read -r pid; do
+            for _ in $(seq 100); do is_daemon "$pid" || break; sleep 0.05; done
+            if is_daemon "$pid"; then
+                echo "note: the daemon $pid did not end by itself" >&2
+                kill -KILL "$pid" 2>/dev/null
+            fi
+        done <"$scratch/daemons"
+    fi
+}
+is_daemon() { [[ $(tr '\0' ' ' <"/proc/$1/cmdline" 2>/dev/null) == *unwrite* ]]; }
+show_logs() {
+    local log
+    for log in "$scratch"/*/.unwrite/daemon.log; do
+        [[ -f $log ]] || continue
+        printf -- '--- %s\n' "$log" >&2
+        tail -n 40 "$log" >&2
+    done
+}
+session=
+trap 'clean_up; rm -rf --one-file-system "$scratch"; exit 143' TERM INT
+
+export here program scratch file story
+setsid --wait bash -c '
+    echo $$ >"$scratch/meta/session"
+    source "$here/lib.sh"
+    source "$here/$file"
+    "$story"
+    echo "ok: $story"' &
+child=$!
+limit=${UNWRITE_STORY_SECONDS:-240}
+while ((limit-- > 0)) && kill -0 "$child" 2>/dev/null; do
+    # Short naps at first, so that short stories end at once.
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+        kill -0 "$child" 2>/dev/null || break
+        sleep 0.1
+    done
+done
+session=$(cat "$scratch/meta/session" 2>/dev/null)
+if kill -0 "$child" 2>/dev/null; then
+    echo "FAILED: not done after ${UNWRITE_STORY_SECONDS:-240} s" >&2
+    clean_up
+    status=1
+else
+    wait "$child"
+    status=$?
+    clean_up
+fi
+[[ $status == 0 || $status == 77 ]] || show_logs
+if [[ -n ${UNWRITE_KEEP:-} && $status != 0 ]]; then
+    echo "kept: $scratch" >&2
+else
+    rm -rf --one-file-system "$scratch"
+fi
+exit "$status"

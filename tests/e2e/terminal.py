@@ -1,0 +1,53 @@
+"""Runs a program on a terminal of its own and answers its questions.
+
+    terminal.py "QUESTION=ANSWER" ... -- PROGRAM ARGUMENTS...
+
+Each question must turn up in the output, in this order; its answer is typed then. Prints everything that was shown and
+ends with the program's exit status, or 99 when a question did not come within twenty seconds.
+"""
+
+import os
+import pty
+import select
+import sys
+import time
+
+
+def main():
+    dashes = sys.argv.index("--")
+    dialogue = [word.rsplit("=", 1) for word in sys.argv[1:dashes]]
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.environ["NO_COLOR"] = "1"
+        os.execvp(sys.argv[dashes + 1], sys.argv[dashes + 1:])
+    shown = b""
+    searched = 0
+    end = time.monotonic() + 20
+    while True:
+        ready, _, _ = select.select([terminal], [], [], max(0, end - time.monotonic()))
+        if not ready:
+            sys.stdout.write(shown.decode(errors="replace") + "\nno answer was asked for in time\n")
+            os.kill(pid, 9)
+            return 99
+        try:
+            data = os.read(terminal, 65536)
+        except OSError:
+            break
+        if not data:
+            break
+        shown += data
+        while dialogue and (at := shown.find(dialogue[0][0].encode(), searched)) >= 0:
+            question, answer = dialogue.pop(0)
+            searched = at + len(question)
+            os.write(terminal, answer.encode() + b"\n")
+            end = time.monotonic() + 20
+    sys.stdout.write(shown.decode(errors="replace").replace("\r\n", "\n"))
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    if dialogue:
+        print(f"not asked: {dialogue}")
+        return 99
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

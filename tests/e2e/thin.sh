@@ -1,0 +1,475 @@
+# The promises one by one, each in the smallest story that shows it.
+# shellcheck shell=bash
+
+# A small project: files of several sizes, a directory, a link of each kind, attributes.
+project() {
+    mkdir -p "$W/src/deep" "$W/empty"
+    printf 'one\ntwo\nthree\n' >"$W/notes.txt"
+    printf 'int main(void) { return 0; }\n' >"$W/src/main.c"
+    seq 1000 >"$W/src/deep/numbers"
+    head -c 300000 /dev/urandom >"$W/blob"
+    : >"$W/nothing"
+    ln -s notes.txt "$W/symlink"
+    ln "$W/src/main.c" "$W/hard"
+    chmod 750 "$W/src/deep"
+    setfattr -n user.colour -v green "$W/notes.txt"
+    touch -d '2001-02-03 04:05:06.789012345' "$W/notes.txt" "$W/src"
+}
+
+S40_S41_S42_S53_writes_need_no_leave_and_are_live_at_once() {
+    project
+    remember start
+    begin
+    say "nothing asks, and the raw bytes are there at once"
+    echo new >fresh </dev/null
+    echo four >>notes.txt
+    equal fresh new
+    [[ $(tail -n 1 notes.txt) == four ]]
+    u status --line
+    equal "$scratch/out" "[checkpoint: 2 files changed]"
+    end
+    equal "$W/fresh" new
+    [[ $(tail -n 1 "$W/notes.txt") == four ]]
+    u -C "$W" discard --yes
+    same start
+}
+
+S49_S77_S78_S79_discard_restores_what_was() {
+    project
+    git -C "$W" init -q -b main
+    git -C "$W" add -A
+    git -C "$W" commit -q -m start
+    remember start
+    begin
+    say "three tracked files modified, one deleted, new ones, a directory made, another removed"
+    echo x >>notes.txt
+    echo x >>src/main.c
+    truncate -s 10 src/deep/numbers
+    rm blob
+    rmdir empty
+    mkdir -p made/below
+    echo y >made/below/file
+    echo y >untracked
+    rm -r src/deep
+    u discard --yes
+    same start
+    [[ -z $(git --no-optional-locks status --porcelain) ]] || fail "git status is not clean"
+    end
+    same start
+    check_state
+}
+
+S50_S55_commit_keeps_the_changes_and_drops_the_journal() {
+    project
+    begin
+    head -c 3000000 /dev/zero >blob
+    rm notes.txt
+    u checkpoint half
+    echo z >>src/main.c
+    remember changed
+    u commit -m "as it should be"
+    same changed
+    expect 3 undo
+    expect 3 redo
+    expect 3 discard --yes
+    expect 1 rollback half
+    u status
+    out_has "No changes"
+    u --json log --all
+    json 'len(j["entries"]) == 1'
+    same changed
+    end
+    same changed
+    [[ $(find "$W/.unwrite/attic" -type f | wc -l) == 0 ]] || fail "the attic is not empty after a commit"
+    # With nothing to go back to, the link counts are the user's own again.
+    [[ $(stat -c %h "$W/hard") == 2 ]] || fail "the hard link count is $(stat -c %h "$W/hard")"
+    check_state
+}
+
+S51_kinds_of_changes() {
+    project
+    begin
+    echo x >>notes.txt
+    echo x >made
+    rm blob
+    mv hard harder
+    chmod 600 nothing
+    rm symlink
+    ln -s elsewhere symlink
+    u --json status
+    python3 - "$scratch/out" <<'PYTHON'
+import json, sys
+status = json.load(open(sys.argv[1]))
+got = {c["path"]: c["kind"] for c in status["changes"]}
+print("  ", got)
+want = {"notes.txt": "modified", "made": "created", "blob": "deleted", "harder": "renamed", "nothing": "attributes"}
+for path, kind in want.items():
+    assert got.get(path) == kind, (path, kind, got.get(path))
+assert "symlink" in got
+assert "hard" not in got
+PYTHON
+    u status
+    out_has "R  hard -> harder"
+    out_has "m  nothing  (attributes)"
+    end
+}
+
+S52_S56_S57_S58_checkpoints_and_rollback_by_name() {
+    project
+    remember start
+    begin
+    say "the task began at the mount: root is there without a checkpoint"
+    echo 1 >>notes.txt
+    remember one
+    u checkpoint first -m "after one line"
+    out_has "checkpoint first is n"
+    echo 2 >>notes.txt
+    remember two
+    u checkpoint second
+    echo 3 >>notes.txt
+    rm src/main.c
+    u rollback
+    same two
+    u rollback first
+    same one
+    expect 1 rollback no-such-checkpoint
+    err_has "no-such-checkpoint"
+    same one
+    u rollback root
+    same start
+    expect 2 checkpoint n7
+    expect 2 checkpoint root
+    end
+}
+
+S59_S87_nested_checkpoints_are_savepoints() {
+    project
+    begin
+    remember at_a
+    u checkpoint A
+    echo 1 >>notes.txt
+    remember at_b
+    u checkpoint B
+    echo 2 >>notes.txt
+    rm blob
+    say "B stays after its own rollback, and bytes are those of its making; A is still open"
+    u rollback B
+    same at_b
+    u --json status
+    json 'j["checkpoint"] == "B"'
+    echo again >>notes.txt
+    u rollback B
+    same at_b
+    u rollback A
+    same at_a
+    say "B was made after A, so it is no longer on the way: the newest is A"
+    echo third >>notes.txt
+    u rollback
+    same at_a
+    u --json log --all
+    json 'any(e["node"]["name"] == "B" and not e["on_trunk"] for e in j["entries"])'
+    say "--pop closes the checkpoint"
+    u checkpoint C
+    echo 4 >>notes.txt
+    u rollback C --pop
+    same at_a
+    u --json status
+    json 'j["checkpoint"] == "A"'
+    end
+}
+
+S55_S39_undo_and_redo() {
+    project
+    remember s0
+    begin
+    expect 3 undo
+    equal "$scratch/err" "No edits have been applied to any file with this session."
+    expect 3 redo
+    local i
+    for i in 1 2 3 4; do
+        echo "$i" >>notes.txt
+        mv src "src$i" 2>/dev/null || mv src$((i - 1)) "src$i"
+        remember "s$i"
+        u checkpoint
+    done
+    u undo
+    same s3
+    u undo
+    same s2
+    u undo
+    same s1
+    say "as many times forward as back"
+    u redo
+    same s2
+    u redo
+    same s3
+    u redo
+    same s4
+    expect 3 redo
+    u undo 3
+    same s1
+    u redo 2
+    same s3
+    u undo 2
+    same s1
+    u redo 3
+    same s4
+    u undo 99
+    same s0
+    u redo 99
+    same s4
+    u undo 2
+    same s2
+    say "a change after undo ends what could be redone"
+    echo other >>notes.txt
+    expect 3 redo
+    remember other
+    u undo --dry-run
+    same other
+    u undo
+    same s2
+    expect 2 undo 0
+    end
+}
+
+S59_redo_after_rollbacks_in_a_row() {
+    project
+    remember s0
+    begin
+    u checkpoint a
+    echo 1 >>notes.txt
+    remember s1
+    u checkpoint b
+    echo 2 >>notes.txt
+    rm blob
+    remember s2
+    u rollback b
+    same s1
+    u rollback a
+    same s0
+    u redo 2
+    same s2
+    u discard --yes
+    same s0
+    u redo
+    same s1
+    u redo
+    same s2
+    expect 3 redo
+    end
+}
+
+S54_S55_S61_S70_run_summary() {
+    project
+    local i
+    for i in $(seq 12); do echo "$i" >"$W/m$i"; done
+    begin
+    u run --on-exit keep -- sh -c 'for i in $(seq 12); do echo x >>m$i; done; touch new1 new2 new3; rm blob'
+    err_has "Modified 12 files, created 3, deleted 1"
+    err_has "+12 -0 across 16 files"
+    u undo
+    say "on a terminal it asks"
+    python3 "$here/terminal.py" "C]ommit  [D]iscard  [R]eview=r" "C]ommit  [D]iscard  [R]eview=d" -- \
+        "$program" run -- sh -c 'echo added >>notes.txt; echo b >fresh' >"$scratch/out"
+    cat "$scratch/out"
+    out_has "Modified 1 file, created 1"
+    out_has "+added"
+    absent fresh
+    equal notes.txt $'one\ntwo\nthree'
+    say "the exit code is the command's; --discard-on-failure takes it back"
+    expect 7 run --discard-on-failure -- sh -c 'echo z >>notes.txt; exit 7'
+    equal notes.txt $'one\ntwo\nthree'
+    expect 127 run --on-exit keep -- no-such-program-at-all
+    u run --on-exit commit -- sh -c 'echo kept >kept'
+    expect 3 undo
+    equal kept kept
+    end
+}
+
+S60_S85_one_tree_for_user_and_agent() {
+    project
+    remember start
+    begin
+    u checkpoint before
+    u run --on-exit keep --session bot -- sh -c 'echo agent >>notes.txt'
+    echo user >>src/main.c
+    say "a rollback takes all of it, and says whose work that is"
+    u rollback before
+    err_has "bot"
+    same start
+    end
+}
+
+S61_S64_status() {
+    project
+    begin
+    u status --line
+    equal "$scratch/out" "[checkpoint: 0 files changed]"
+    printf 'one\n2\nthree\n' >notes.txt
+    printf 'a\nb\n' >fresh
+    rm nothing
+    mkdir d
+    touch d/1 d/2
+    u status --line
+    equal "$scratch/out" "[checkpoint: 5 files changed]"
+    u status
+    out_has "M  notes.txt"
+    out_has "A  fresh"
+    out_has "D  nothing"
+    out_has "+3 -1 across 5 files"
+    out_has "; no git"
+    u --json status
+    json 'j["files_changed"] == 5 and j["mounted"] is True and j["wounded"] is False'
+    u diff
+    out_has "-two"
+    out_has "+2"
+    say "the diff is one that git can apply"
+    cp "$scratch/out" "$scratch/patch"
+    mkdir "$scratch/copy"
+    printf 'one\ntwo\nthree\n' >"$scratch/copy/notes.txt"
+    touch "$scratch/copy/nothing"
+    (cd "$scratch/copy" && git apply "$scratch/patch" && equal notes.txt $'one\n2\nthree' && equal fresh $'a\nb')
+    u diff --stat
+    out_has notes.txt
+    end
+}
+
+S63_discard_asks() {
+    project
+    begin
+    echo x >>notes.txt
+    remember changed
+    expect 2 discard
+    err_has "--yes"
+    same changed
+    python3 "$here/terminal.py" "Discard all changes from this task? (y/n)=n" -- "$program" discard || [[ $? == 3 ]]
+    same changed
+    python3 "$here/terminal.py" "Discard all changes from this task? (y/n)=y" -- "$program" discard
+    equal notes.txt $'one\ntwo\nthree'
+    end
+}
+
+S69_log_says_who_and_when() {
+    project
+    begin
+    u run --on-exit keep --session builder -- sh -c 'echo x >>notes.txt'
+    u checkpoint after
+    echo y >>src/main.c
+    u --json log --all
+    json 'any(e["node"]["kind"] == "run" for e in j["entries"])'
+    u log notes.txt
+    out_has builder
+    out_lacks main.c
+    u log --changes
+    out_has "M  notes.txt"
+    u log src/main.c
+    out_has "the user"
+    end
+}
+
+S73_metadata_comes_back_too() {
+    project
+    chown 1234:4321 "$W/blob"
+    remember start
+    begin
+    chmod 4711 src/main.c
+    chown 7:8 blob
+    touch -d '1999-01-01' src empty
+    setfattr -n user.colour -v red notes.txt
+    setfattr -n user.other -v x empty
+    setfacl -m u:1234:rw notes.txt
+    u discard --yes
+    same start
+    end
+}
+
+S74_S80_S81_S88_without_git() {
+    project
+    remember start
+    begin
+    echo x >>notes.txt
+    echo y >fresh
+    u status
+    out_has "no git"
+    u checkpoint
+    echo z >>fresh
+    u rollback root
+    same start
+    absent fresh
+    end
+}
+
+S76_restore_and_dry_run_touch_only_what_they_say() {
+    project
+    begin
+    u checkpoint a
+    echo x >>notes.txt
+    echo x >>src/main.c
+    rm -r src/deep
+    remember changed
+    u rollback a --dry-run
+    same changed
+    u restore notes.txt --dry-run
+    same changed
+    say "S86 in part: three kept, two given back"
+    u restore notes.txt src/deep
+    equal notes.txt $'one\ntwo\nthree'
+    present src/deep/numbers
+    [[ $(tail -n 1 src/main.c) == x ]]
+    say "it is a change like any other"
+    u undo 2
+    expect 1 restore no-such-file
+    end
+}
+
+S166_S167_the_state_directory_is_private() {
+    project
+    begin
+    echo x >>notes.txt
+    : >blob
+    u checkpoint a
+    end
+    local bad
+    [[ $(stat -c %a "$W/.unwrite") == 700 ]] || fail ".unwrite has mode $(stat -c %a "$W/.unwrite")"
+    bad=$(find "$W/.unwrite" -not -path '*/attic/*' \( -type f -perm /077 -o -type d -perm /077 \))
+    [[ -z $bad ]] || fail "others may reach: $bad"
+    equal "$W/.unwrite/.gitignore" '*'
+}
+
+S75_a_user_without_privileges() {
+    [[ $EUID == 0 ]] || skip "it needs root to become somebody else"
+    command -v fusermount3 >/dev/null || fail "fusermount3 is missing"
+    project
+    chown -R nobody "$W" "$scratch/home"
+    # In a mount namespace of its own /dev/fuse can be opened by everybody, as it is on most systems.
+    mkdir "$scratch/dev"
+    mount -t tmpfs -o dev tmpfs "$scratch/dev"
+    mknod -m 666 "$scratch/dev/fuse" c 10 229
+    cat >"$scratch/as-nobody" <<'SCRIPT'
+set -eux
+cd /
+"$program" mount "$W"
+cd "$W"
+echo x >>notes.txt
+rm blob
+"$program" checkpoint a
+: >src/main.c
+"$program" undo
+test -s src/main.c
+"$program" discard --yes
+test -s blob
+cd /
+"$program" unmount "$W"
+SCRIPT
+    chmod 755 "$scratch/as-nobody"
+    remember start
+    export W
+    local code=0
+    unshare -m bash -c 'mount --bind "$scratch/dev/fuse" /dev/fuse && (exec 3<>/dev/fuse) &&
+        setpriv --reuid=nobody --clear-groups bash "$scratch/as-nobody"' >"$scratch/log" 2>&1 || code=$?
+    if [[ $code != 0 ]]; then
+        cat "$scratch/log" >&2
+        fail "ended with $code"
+    fi
+    same start
+}
