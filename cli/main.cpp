@@ -7,6 +7,8 @@
 #include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
+#include <filesystem>
 
 #include "base/syscalls.h"
 #include "cli/commands/commands.h"
@@ -62,11 +64,21 @@ void report(Context& context, const Error& error) {
     }
 }
 
+/// A shell that stood in a mount which has ended is nowhere, but knows by what name it came there.
+std::string current_directory() {
+    std::error_code failure;
+    const std::string here = std::filesystem::current_path(failure).string();
+    if (!failure) return here;
+    const char* remembered = std::getenv("PWD");
+    return remembered != nullptr && remembered[0] == '/' ? remembered : "";
+}
+
 Result<> find_base(Context& context, const std::string& directory) {
-    // getcwd would fail in a directory that was removed, and in no other.
-    Result<std::string> here = sys::read_link(AT_FDCWD, "/proc/self/cwd");
-    if (!here && directory.empty()) return here.error().with_context("find the current directory");
-    Result<std::string> base = real_path(here ? *here : "/", directory.empty() ? "." : directory);
+    const std::string here = current_directory();
+    if (here.empty() && !directory.starts_with('/')) {
+        return Error(ErrorKind::kSystem, ENOENT, "find the current directory: it is gone", "`cd .` may find it again");
+    }
+    const Result<std::string> base = real_path(here, directory.empty() ? "." : directory);
     if (!base) return base.error().with_context("enter " + quote_name(directory.empty() ? "." : directory));
     context.base = *base;
     return {};

@@ -27,10 +27,17 @@ Error cannot(const std::string& directory, ErrorKind kind, int number, const std
     return Error(kind, number, "mount " + quote_name(directory) + ": " + why, advice);
 }
 
-/// A mount whose daemon is gone answers ENOTCONN to everybody; it is taken away before anything else.
+Result<> asks_daemon(int fd) {
+    TRY(sys::statvfs_fd(fd));
+    return {};
+}
+
+/// A mount whose daemon is gone is taken away before anything else. The kernel may still answer a stat there from
+/// what it remembers, but never a statfs.
 Result<> clear_dead(Context& context, const std::string& directory) {
-    const Result<struct stat> st = sys::stat_at(AT_FDCWD, directory + "/.");
-    if (st || st.error().number() != ENOTCONN) return {};
+    const Result<UniqueFd> fd = sys::open_at(AT_FDCWD, directory, O_PATH);
+    const Result<> answer = fd ? asks_daemon(fd->get()) : fd.error();
+    if (answer || answer.error().number() != ENOTCONN) return {};
     TRY(fs::unmount_stale(directory));
     context.notes.line("unwrite: cleared away the mount of a daemon that is gone");
     return {};
@@ -82,13 +89,6 @@ void tell_raw_users(Context& context, const std::string& directory, const std::v
                        " before the mount; what they write past it is not captured:");
     context.notes.line("  " + user_words(users));
     context.notes.line("In a shell, `cd .` enters the mount.");
-}
-
-/// The processes that would lose their files; a shell that only stands there just needs to `cd .` again.
-std::vector<User> users_with_files(const control::MountPoint& mount) {
-    std::vector<User> users = users_below(mount.path, View::kMount, mount.mount);
-    std::erase_if(users, [](const User& user) { return !user.files; });
-    return users;
 }
 
 Result<> wait_for_end(const control::Remote& remote) {
@@ -156,19 +156,19 @@ Result<control::DaemonInfo> mount_directory(Context& context, const MountRequest
 
 Result<> unmount_workspace(Context& context, const Workspace& workspace, bool force) {
     const control::MountPoint& mount = *workspace.mount();
-    const std::vector<User> users = users_with_files(mount);
-    if (!users.empty() && !force) {
+    const std::vector<User> users = users_below(mount.path, View::kMount, mount.mount);
+    // These would lose their files; a shell that only stands there just needs to enter again.
+    std::vector<User> holding = users;
+    std::erase_if(holding, [](const User& user) { return !user.files; });
+    if (!holding.empty() && !force) {
         return Error(ErrorKind::kSystem, EBUSY,
-                     "unmount " + quote_name(mount.path) + ": files there are open in " + user_words(users),
+                     "unmount " + quote_name(mount.path) + ": files there are open in " + user_words(holding),
                      "end these processes, or use --force, after which their files give errors");
     }
     TRY(workspace.remote()->stop());
     TRY(wait_for_end(*workspace.remote()));
-    std::vector<User> standing = users_below(mount.path, View::kAny, 0);
-    std::erase_if(standing, [](const User& user) { return !user.directory; });
-    if (!standing.empty()) {
-        context.notes.line("unwrite: in a shell that stands there, `cd .` enters the directory again: " +
-                           user_words(standing));
+    if (!users.empty()) {
+        context.notes.line("unwrite: these stood there; in a shell, `cd .` enters the directory again: " + user_words(users));
     }
     return {};
 }

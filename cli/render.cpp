@@ -77,6 +77,28 @@ const char* kind_word(overlay::NodeKind kind) {
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
+std::string session_words(const overlay::Origin& origin) {
+    return origin.session.empty() || origin.session == "user" ? "the user" : quote_name(origin.session);
+}
+
+/// "a, b<last>c", and how many more there are beyond a few.
+std::string listed(const std::vector<std::string>& words, const char* last) {
+    constexpr std::size_t most = 5;
+    const std::size_t shown = std::min(words.size(), most);
+    std::string text;
+    for (std::size_t i = 0; i < shown; ++i) {
+        text += (i == 0 ? "" : i + 1 == words.size() ? last : ", ") + words[i];
+    }
+    if (shown < words.size()) text += fmt::format(" and {} more", words.size() - shown);
+    return text;
+}
+
+/// A command line may be long; the log has one line for it.
+std::string shortened(const std::string& text) {
+    constexpr std::size_t most = 60;
+    return text.size() <= most ? quote_name(text) : quote_name(text.substr(0, most)) + "...";
+}
+
 using OriginsByNumber = std::map<overlay::OriginNumber, overlay::Origin>;
 
 std::string changed_by(const std::vector<Change>& changes, const OriginsByNumber& origins) {
@@ -98,7 +120,7 @@ std::string entry_line(const overlay::LogEntry& entry, const overlay::Log& log, 
     line += fmt::format("{}  {:<10}", time_words(node.time_ns), kind_word(node.kind));
     if (!node.name.empty()) line += "  " + painted(quote_name(node.name), kBold, colour);
     if (!node.name.empty() && !node.open) line += " (closed)";
-    if (!node.text.empty()) line += "  " + quote_name(node.text);
+    if (!node.text.empty()) line += "  " + shortened(node.text);
     for (const auto& [key, value] : node.tags) line += fmt::format("  [{}: {}]", quote_name(key), quote_name(value));
     if (!entry.on_trunk && node.parent != 0) line += fmt::format("  (abandoned, from n{})", node.parent);
     return line + "\n";
@@ -162,27 +184,23 @@ std::string change_lines(const std::vector<Change>& changes, std::size_t most, C
     return text;
 }
 
-std::string origin_words(const overlay::Origin& origin) {
-    const std::string who = origin.session.empty() || origin.session == "user" ? "the user" : quote_name(origin.session);
-    if (origin.executable.empty()) return who;
-    return fmt::format("{} ({}, pid {})", who, quote_name(base_name(origin.executable)), origin.pid);
-}
-
 std::string origins_words(const std::vector<overlay::Origin>& origins) {
-    constexpr std::size_t most = 4;
-    std::vector<std::string> all;
+    // Each session once, with its programs; few of either.
+    std::vector<std::pair<std::string, std::vector<std::string>>> sessions;
     for (const overlay::Origin& origin : origins) {
-        std::string words = origin_words(origin);
-        if (std::find(all.begin(), all.end(), words) == all.end()) all.push_back(std::move(words));
+        const std::string who = session_words(origin);
+        auto found = std::find_if(sessions.begin(), sessions.end(), [&](const auto& one) { return one.first == who; });
+        if (found == sessions.end()) found = sessions.insert(sessions.end(), {who, {}});
+        const std::string program = quote_name(base_name(origin.executable));
+        std::vector<std::string>& programs = found->second;
+        const bool known = std::find(programs.begin(), programs.end(), program) != programs.end();
+        if (!program.empty() && !known) programs.push_back(program);
     }
-    const std::size_t shown = std::min(all.size(), most);
-    std::string text;
-    for (std::size_t i = 0; i < shown; ++i) {
-        const bool last = i + 1 == all.size();
-        text += (i == 0 ? "" : last ? " and " : ", ") + all[i];
+    std::vector<std::string> all;
+    for (const auto& [who, programs] : sessions) {
+        all.push_back(programs.empty() ? who : who + " (" + listed(programs, ", ") + ")");
     }
-    if (shown < all.size()) text += fmt::format(" and {} more", all.size() - shown);
-    return text;
+    return listed(all, " and ");
 }
 
 std::string log_lines(const overlay::Log& log, bool with_changes, Colour colour) {

@@ -22,9 +22,7 @@ std::string status_line(const overlay::Status& status);
 /// One line each, "  M  src/main.c"; at most `most` (0: all), then how many more there are.
 std::string change_lines(const std::vector<overlay::Change>& changes, std::size_t most, Colour colour);
 
-/// "run-5 (make, pid 4711)", "the user".
-std::string origin_words(const overlay::Origin& origin);
-/// "the user and run-5 (make, pid 4711)", each once.
+/// "the user (vim, sed) and run-5 (make)": each session and program once.
 std::string origins_words(const std::vector<overlay::Origin>& origins);
 
 std::string log_lines(const overlay::Log& log, bool with_changes, Colour colour);

@@ -41,7 +41,9 @@ Result<> discard(Context& context, overlay::Operations& operations, const Questi
         return question.discard_to.empty() ? operations.discard(asker(), false, dry_run)
                                            : operations.rollback(asker(), question.discard_to, false, dry_run);
     };
-    TRY_ASSIGN(const overlay::Moved foreseen, act(true));
+    TRY_ASSIGN(overlay::Moved foreseen, act(true));
+    std::erase_if(foreseen.others,
+                  [&](const overlay::Origin& origin) { return origin.session == question.session; });
     warn_of_moved(context, foreseen);
     TRY(act(false));
     context.notes.line("Discarded; `unwrite redo` brings it back.");
@@ -85,7 +87,7 @@ Result<Settled> settle_unfinished(Context& context, overlay::Operations& operati
     context.notes.line(interrupted ? "unwrite was interrupted during a task. " + count
                                    : "A task was left unfinished. " + count);
     context.notes.print(change_lines(status.changes, kMostShown, colour_of(context.notes)));
-    const Question question{"", "", "[C]ommit changes  [D]iscard and restore  [R]eview"};
+    const Question question{"", "", "[C]ommit changes  [D]iscard and restore  [R]eview", ""};
     if (ending == Ending::kAsk && !can_ask()) {
         context.notes.line(question.choices);
         context.notes.line("Kept: there is no terminal to ask. `unwrite recover --commit`, `--discard` or `--keep` decide, "
@@ -115,9 +117,9 @@ void print_moved(Context& context, const overlay::Moved& moved, const std::strin
         context.out.line(control::dump(control::encode(moved)));
         return;
     }
-    std::string line = (dry_run ? "would " : "") + done;
+    std::string line = (dry_run ? "dry run: " : "") + done;
     if (moved.to != 0) line += fmt::format(", to n{}", moved.to);
-    if (!dry_run && moved.from != 0) line += fmt::format(" (what was is n{})", moved.from);
+    if (!dry_run && moved.from != 0) line += fmt::format(" (before: n{})", moved.from);
     context.out.line(line + (moved.changes.empty() ? "; no file differs" : ":"));
     context.out.print(change_lines(moved.changes, dry_run ? 0 : 40, colour_of(context.out)));
 }

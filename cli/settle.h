@@ -18,6 +18,7 @@ struct Question {
     std::string since;         ///< the changes since this node are shown; "" for the root
     std::string discard_to;    ///< discarding is a rollback to this node; "" for the whole task
     std::string choices;       ///< "[C]ommit  [D]iscard  [R]eview"
+    std::string session;       ///< whose work the question is about: discarding it takes along nobody else's
 };
 
 enum class Settled { kKept, kCommitted, kDiscarded };

@@ -2,7 +2,6 @@
 
 #include "cli/commands/commands.h"
 #include "cli/settle.h"
-#include "cli/text.h"
 #include "cli/workspace.h"
 
 namespace unwrite::cli {
@@ -17,7 +16,7 @@ struct RedoOptions {
 Result<int> redo(Context& context, const RedoOptions& options) {
     if (options.count == 0) return Error(ErrorKind::kUsage, EINVAL, "redo 0: the number of steps is 1 or more");
     TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
-    return restore(context, options.dry_run, "redid " + counted(options.count, "step", "steps"), [&](bool dry_run) {
+    return restore(context, options.dry_run, "redone", [&](bool dry_run) {
         return workspace.operations().redo(asker(), options.count, dry_run);
     });
 }

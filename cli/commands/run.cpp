@@ -46,6 +46,7 @@ Result<Workspace> mounted(Context& context) {
 struct Ran {
     Ended ended;
     overlay::Node node;
+    std::string session;
 };
 
 Result<Ran> run_command(Context& context, Workspace& workspace, const RunOptions& options) {
@@ -57,10 +58,9 @@ Result<Ran> run_command(Context& context, Workspace& workspace, const RunOptions
     agent.session = options.session;
     Ran ran;
     TRY_ASSIGN(ran.node, workspace.operations().begin_run(agent, joined(options.command)));
-    const std::string session =
-        options.session.empty() ? fmt::format("run-{}", ran.node.number) : options.session;
+    ran.session = options.session.empty() ? fmt::format("run-{}", ran.node.number) : options.session;
     ignore(context.notes.flush(), "before the command prints");
-    const Result<Ended> ended = guard.run(directory, session);
+    const Result<Ended> ended = guard.run(directory, ran.session);
     const Result<> closed = workspace.operations().end_run(ran.node.number);
     if (!ended) return ended.error();
     if (!closed) return closed.error();
@@ -99,7 +99,8 @@ Result<> finish(Context& context, overlay::Operations& operations, const RunOpti
     }
     // What was there before the run is none of its business: a discard goes back to where the run began.
     const std::string node = fmt::format("n{}", ran.node.number);
-    TRY(settle(context, operations, ending, Question{node, clean_before ? "" : node, "[C]ommit  [D]iscard  [R]eview"}));
+    const Question question{node, clean_before ? "" : node, "[C]ommit  [D]iscard  [R]eview", ran.session};
+    TRY(settle(context, operations, ending, question));
     return {};
 }
 

@@ -96,9 +96,10 @@ overlay::Origin origin(const std::string& session, const std::string& executable
 }
 
 TEST(Render, WhoseWork) {
-    EXPECT_EQ(origins_words({origin("user", "/usr/bin/vim", 7)}), "the user (vim, pid 7)");
-    EXPECT_EQ(origins_words({origin("run-5", "/usr/bin/make", 8), origin("run-5", "/usr/bin/make", 8), origin("user", "", 0)}),
-              "run-5 (make, pid 8) and the user");
+    EXPECT_EQ(origins_words({origin("user", "/usr/bin/vim", 7)}), "the user (vim)");
+    EXPECT_EQ(origins_words({origin("run-5", "/usr/bin/make", 8), origin("run-5", "/bin/sh", 9), origin("user", "", 0),
+                             origin("run-5", "/usr/bin/make", 10)}),
+              "run-5 (make, sh) and the user");
     EXPECT_EQ(origins_words({origin("a\n", "", 0)}), "\"a\\n\"");
     EXPECT_EQ(origins_words({origin("a", "", 0), origin("b", "", 0), origin("c", "", 0)}), "a, b and c");
 }
@@ -135,7 +136,7 @@ TEST(Render, LogSaysWhoChangedWhat) {
     log.entries.resize(1);
     log.entries[0].changes = {change(ChangeKind::kModified, "a")};
     log.entries[0].changes[0].origins = {4, 9};
-    EXPECT_NE(log_lines(log, true, Colour::kNo).find("     by run-5 (make, pid 8)\n  M  a\n"), std::string::npos);
+    EXPECT_NE(log_lines(log, true, Colour::kNo).find("     by run-5 (make)\n  M  a\n"), std::string::npos);
 }
 
 overlay::FileDiff file_diff(const std::string& path, const std::string& text, overlay::LineCounts lines = {}) {
