@@ -13,7 +13,8 @@ class Expansion {
 
     Result<std::vector<FilePair>> run() {
         for (const Difference& difference : differences_.list) {
-            if (difference.older && difference.newer) spoken_of_.insert(difference.newer->key);
+            if (!difference.newer) continue;
+            (difference.older ? spoken_of_ : made_).insert(difference.newer->key);
         }
         for (const Difference& difference : differences_.list) TRY(expand(difference));
         std::stable_sort(pairs_.begin(), pairs_.end(), [](const FilePair& a, const FilePair& b) {
@@ -35,6 +36,7 @@ class Expansion {
     const Differences& differences_;
     const std::uint64_t most_below_;
     std::unordered_set<ObjectKey> spoken_of_;  // on both sides, with a difference of their own
+    std::unordered_set<ObjectKey> made_;       // only on the newer side
     std::vector<FilePair> pairs_;
 };
 
@@ -77,12 +79,13 @@ Result<std::vector<FilePair>> Expansion::below_one_side(const Difference& differ
     return files;
 }
 
-// What stands below it under changed names, or was changed itself, has differences of its own.
+// What was made below it, moved there or changed has differences of its own. A file that was replaced by its like has none.
 Result<std::vector<FilePair>> Expansion::below_renamed(const Difference& difference) {
     std::vector<FilePair> files;
     std::uint64_t seen = 0;
     TRY(newer_.walk(*difference.newer, [&](const Walked& walked) {
-        if (++seen > most_below_ || differences_.names.contains(walked.at)) return false;
+        if (++seen > most_below_ || (differences_.names.contains(walked.at) && made_.contains(walked.found.key))) return false;
+        if (S_ISDIR(walked.found.type) && spoken_of_.contains(walked.found.key) && differences_.names.contains(walked.at)) return false;
         if (S_ISDIR(walked.found.type)) return true;
         if (spoken_of_.contains(walked.found.key)) return false;
         FilePair pair;
