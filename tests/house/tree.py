@@ -94,10 +94,16 @@ def lines_with(pattern, text):
 
 
 def cmake_lists_above(tree, file):
-    """The text of every CMakeLists.txt in the file's folder and in those above it."""
+    """The CMakeLists.txt of the file's folder and of those above, and what they include."""
     texts = []
     for folder in file.parents:
         lists = folder / "CMakeLists.txt"
         if lists in tree.file_set():
-            texts.append(re.sub(r"#[^\n]*", "", tree.text(lists)))
+            text = re.sub(r"#[^\n]*", "", tree.text(lists))
+            texts.append(text)
+            for name in re.findall(r"\binclude\(\s*\"?(?:\$\{CMAKE_CURRENT_\w+\}/)?([\w.-]+)", text):
+                included = next((folder / n for n in (name, name + ".cmake")
+                                 if folder / n in tree.file_set()), None)
+                if included:
+                    texts.append(re.sub(r"#[^\n]*", "", tree.text(included)))
     return "\n".join(texts)
