@@ -49,6 +49,15 @@ int wait_passing_signals(pid_t pid) {
     }
 }
 
+/// What the terminal sent while the command ran was for the command; from here on it is for this process again.
+void restore_signals(const sigset_t& before) {
+    const sigset_t set = watched_signals();
+    const struct timespec now = {0, 0};
+    while (::sigtimedwait(&set, nullptr, &now) > 0) {
+    }
+    ::sigprocmask(SIG_SETMASK, &before, nullptr);
+}
+
 bool read_exactly(int fd, void* into, std::size_t size) {
     char* at = static_cast<char*>(into);
     while (size > 0) {
@@ -179,7 +188,7 @@ Result<Guard> Guard::fork(GuardOptions options) {
     guarded.outcome_ = UniqueFd(outcome[0]);
     const UniqueFd writing(outcome[1]);
     const sigset_t set = watched_signals();
-    ::sigprocmask(SIG_BLOCK, &set, nullptr);
+    ::sigprocmask(SIG_BLOCK, &set, &guarded.before_);
     guarded.pid_ = ::fork();
     if (guarded.pid_ < 0) return sys::last_error().with_context("run");
     if (guarded.pid_ == 0) {
@@ -202,6 +211,7 @@ Result<Ended> Guard::run(const std::string& directory, const std::string& sessio
     }
     const int status = wait_passing_signals(pid_);
     orders_.reset();
+    restore_signals(before_);
     Ended ended;
     if (read_exactly(outcome_.get(), &ended, sizeof ended)) return ended;
     return Error(ErrorKind::kSystem, EIO, fmt::format("run: the guard process was ended (status {})", status));

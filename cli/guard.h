@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <csignal>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,7 @@ class Guard {
   private:
     Guard() = default;
     pid_t pid_ = -1;
+    sigset_t before_ = {};   ///< the signals that were blocked before the fork
     UniqueFd orders_;    ///< to the guard: directory and session
     UniqueFd outcome_;   ///< from the guard: an Ended
 };

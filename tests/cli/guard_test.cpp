@@ -71,11 +71,15 @@ TEST(Guard, SignalsAreAsTheyWereForTheCommand) {
 
 TEST(Guard, ASignalForTheProgramReachesTheCommand) {
     const Scratch scratch;
+    // The thread must not be the one that gets the signal.
+    sigset_t set;
+    ::sigemptyset(&set);
+    ::sigaddset(&set, SIGTERM);
+    ASSERT_EQ(::pthread_sigmask(SIG_BLOCK, &set, nullptr), 0);
     std::thread sender([&scratch, self = ::getpid()] {
         while (scratch.read("ready").empty()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
         ::kill(self, SIGTERM);
     });
-    // The thread was made before the signals were blocked; block them here so that it inherits that.
     const Ended ended = shell(scratch, "trap 'echo got >signal; exit 9' TERM; echo x >ready; while :; do sleep 0.05; done");
     sender.join();
     EXPECT_EQ(exit_code_of(ended), 9);
