@@ -179,7 +179,10 @@ Result<> Comparison::renamed() {
         std::sort(was.begin(), was.end(), by_path);
         std::sort(is.begin(), is.end(), by_path);
         const std::size_t count = std::min(was.size(), is.size());
-        for (std::size_t i = 0; i < count; ++i) TRY(add_both(ChangeKind::kRenamed, was[i], is[i]));
+        for (std::size_t i = 0; i < count; ++i) {
+            result_.moved.insert({was[i].at, is[i].at});
+            TRY(add_both(ChangeKind::kRenamed, was[i], is[i]));
+        }
         was.erase(was.begin(), was.begin() + static_cast<std::ptrdiff_t>(count));
         is.erase(is.begin(), is.begin() + static_cast<std::ptrdiff_t>(count));
     }
@@ -289,7 +292,7 @@ Result<> Comparison::add_one(ChangeKind kind, View& view, const Placed& placed) 
 // Objects that are on the other side too (moved in or out) are not counted: they are differences of their own.
 Result<> Comparison::count_below(View& view, const Located& directory, Change& change) {
     return view.walk(directory, [&](const Walked& walked) {
-        if (result_.names.contains(walked.at) && done_.contains(walked.found.key)) return false;
+        if (result_.moved.contains(walked.at)) return false;
         ++change.below;
         if (S_ISREG(walked.found.type)) change.bytes += or_if_vanished(view.size(walked.found), std::uint64_t{0}).value_or(0);
         return true;

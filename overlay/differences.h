@@ -33,7 +33,8 @@ using ChangedNames = std::unordered_set<NameKey>;
 
 struct Differences {
     std::vector<Difference> list{};   ///< sorted by path; kDeleted before kCreated
-    ChangedNames names{};             ///< to be left out when what is below a directory is walked
+    ChangedNames names{};
+    ChangedNames moved{};             ///< of them those that renames speak of: left out where directories are counted or walked
 };
 
 Result<Differences> differences_between(View& older, View& newer);

@@ -63,7 +63,7 @@ Result<std::vector<FilePair>> Expansion::below_one_side(const Difference& differ
     View& view = created ? newer_ : older_;
     std::vector<FilePair> files;
     TRY(view.walk(created ? *difference.newer : *difference.older, [&](const Walked& walked) {
-        if (differences_.names.contains(walked.at) && spoken_of_.contains(walked.found.key)) return false;
+        if (differences_.moved.contains(walked.at)) return false;
         if (S_ISDIR(walked.found.type)) return true;
         FilePair pair;
         pair.change.kind = difference.change.kind;
@@ -85,7 +85,7 @@ Result<std::vector<FilePair>> Expansion::below_renamed(const Difference& differe
     std::uint64_t seen = 0;
     TRY(newer_.walk(*difference.newer, [&](const Walked& walked) {
         if (++seen > most_below_ || (differences_.names.contains(walked.at) && made_.contains(walked.found.key))) return false;
-        if (S_ISDIR(walked.found.type) && spoken_of_.contains(walked.found.key) && differences_.names.contains(walked.at)) return false;
+        if (differences_.moved.contains(walked.at)) return false;
         if (S_ISDIR(walked.found.type)) return true;
         if (spoken_of_.contains(walked.found.key)) return false;
         FilePair pair;

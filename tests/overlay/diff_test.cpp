@@ -183,7 +183,7 @@ class Wanderer {
 };
 
 TEST_F(Diffs, EveryNodeAgainstEveryOther) {
-    for (unsigned seed = 1; seed <= 4; ++seed) {
+    for (const unsigned seed : {1U, 2U, 3U, 13U}) {
         std::filesystem::remove_all(raw());
         before("a/a", "1\n2\n3\n");
         before("b", "1\n2\n3\n");
