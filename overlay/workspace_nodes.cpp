@@ -110,6 +110,10 @@ std::set<NodeNumber> Workspace::collectable(const History& history, const Retent
     const auto now = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
     const auto trunk = history.trunk();
     std::set<NodeNumber> kept(trunk.begin(), trunk.end());
+    // Whoever went back behind a commit that kept the history has the root off the trunk; it stays all the same.
+    for (auto at = history.nodes.find(history.head.root); at != history.nodes.end(); at = history.nodes.find(at->second.parent)) {
+        kept.insert(at->first);
+    }
     std::vector<NodeNumber> abandoned;
     std::uint64_t bytes = 0;
     for (const auto& [number, node] : history.nodes) {

@@ -11,6 +11,19 @@ namespace {
 constexpr const char* kRunning = "running";
 constexpr const char* kIdle = "idle";
 
+// A kill between the row of a name and the displacement leaves an object in the journal that nothing else knows of: it stands
+// at its name still.
+Result<> add_missing_places(Locator& locator, journal::DeltaNumber number) {
+    journal::Journal& journal = locator.journal();
+    TRY_ASSIGN(const journal::Delta delta, journal::read_delta(journal.state_dir().deltas(), number));
+    for (const auto& [at, state] : delta.names) {
+        if (!state.image.object || journal.attic().contains(*state.image.object) || journal.places().contains(*state.image.object)) continue;
+        const auto standing = locator.standing(at);
+        if (standing && *standing && (*standing)->key == *state.image.object) TRY(journal.places().set(*state.image.object, at));
+    }
+    return {};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Session>> Session::open(UniqueFd workspace, const SessionOptions& options) {
@@ -57,6 +70,7 @@ Result<std::unique_ptr<Workspace>> Workspace::open(UniqueFd directory, const Ses
             log::error("finish what was begun: " + recovered.error().message());
         } else {
             TRY(workspace->journal_->remove_unreferenced_deltas());
+            if (found.interrupted) TRY(add_missing_places(workspace->locator_, workspace->head_.open_delta));
             if (!workspace->capture_.interval_is_empty()) TRY(workspace->seal(NodeKind::kMount, "", "", 0));
         }
         journal::Store::Change change;

@@ -90,5 +90,18 @@ TEST_F(Cases, UndoAboveTheRootOfACommitWithHistory) {
     });
 }
 
+TEST_F(Cases, GcKeepsARootThatIsNotOnTheTrunk) {
+    run({
+        {.kind = Kind::kCreate, .a = "new", .x = 0644},
+        {.kind = Kind::kCommit, .x = 1},
+        {.kind = Kind::kRollback, .x = 2, .y = 2},
+        {.kind = Kind::kGc, .x = 4},
+        {.kind = Kind::kGc, .x = 3},
+        {.kind = Kind::kReopen},
+        {.kind = Kind::kDiscard, .x = 1},
+        {.kind = Kind::kCheck},
+    });
+}
+
 }  // namespace
 }  // namespace unwrite::tests

@@ -219,7 +219,7 @@ Operation Generator::next(const std::vector<Known>& known) {
     } else {
         op = held_operation(known);
     }
-    op.agent = mix_.agents && chance(25);
+    op.agent = mix_.agents && chance(40);
     return op;
 }
 

@@ -1,0 +1,62 @@
+// The program killed at every crash point, one after the other; what is left must recover to a legal state, exactly.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iostream>
+
+#include "tests/crash/child.h"
+#include "tests/crash/scenarios.h"
+#include "tests/crash/verify.h"
+
+namespace unwrite::tests {
+namespace {
+
+constexpr std::size_t kShown = 5;  // divergences told in full
+
+class CrashPoints : public testing::TestWithParam<std::string> {
+  protected:
+    ~CrashPoints() override { std::cout << GetParam() << ": " << kills_ << " kills, " << divergences_ << " divergences" << std::endl; }
+
+    /// Kills at the n-th point; false when the scenario ended before.
+    bool kill_at(std::size_t n, bool again) {
+        const Site site;
+        const Ended ended = run_driver({"run", GetParam(), site.directory(), site.progress()}, "*:" + std::to_string(n));
+        EXPECT_NE(ended, Ended::kFailed) << "at point " << n;
+        if (ended != Ended::kKilled) return false;
+        ++kills_;
+        if (again) kill_recovery(site);
+        note(n, site.verify(GetParam(), reference_));
+        return true;
+    }
+
+    /// Recovery is killed at its first point, the next one at its second, and so on until one gets through.
+    void kill_recovery(const Site& site) {
+        for (std::size_t m = 1; run_driver({"open", site.directory()}, "*:" + std::to_string(m)) == Ended::kKilled; ++m) ++kills_;
+    }
+
+    void note(std::size_t n, const std::string& wrong) {
+        if (wrong.empty()) return;
+        if (++divergences_ <= kShown) ADD_FAILURE() << GetParam() << ", killed at *:" << n << ": " << wrong;
+    }
+
+    const bool long_ = std::getenv("UNWRITE_LONG") != nullptr;
+    const Reference reference_ = make_reference(GetParam());
+    std::size_t kills_ = 0;
+    std::size_t divergences_ = 0;
+};
+
+TEST_P(CrashPoints, KilledAtEveryOneS49) {
+    for (std::size_t n = 1; kill_at(n, false); ++n) {}
+    EXPECT_EQ(divergences_, 0U);
+    EXPECT_GT(kills_, 50U);
+}
+
+TEST_P(CrashPoints, KilledInRecoveryTooS49) {
+    for (std::size_t n = 3; kill_at(n, true); n += long_ ? 1 : 13) {}
+    EXPECT_EQ(divergences_, 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Scenarios, CrashPoints, testing::ValuesIn(scenario_names()), [](const auto& one) { return one.param; });
+
+}  // namespace
+}  // namespace unwrite::tests
