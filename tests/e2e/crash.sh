@@ -111,8 +111,8 @@ S67_without_a_mount_everything_works_too() {
 cat >"$scratch/restless.py" <<'PYTHON'
 import os, random, sys
 random.seed(int(sys.argv[1]))
-acknowledged = os.open(sys.argv[2], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
 log = os.open("log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+acknowledged = os.open(sys.argv[2], os.O_WRONLY | os.O_CREAT)
 for step in range(1000000):
     try:
         os.write(log, b"%d\n" % step)
@@ -145,6 +145,14 @@ for step in range(1000000):
             sys.exit(0)
 PYTHON
 
+# restless SEED: begins it and waits for its first step; $writer is its process.
+restless() {
+    rm -f "$scratch/acknowledged"
+    python3 "$scratch/restless.py" "$1" "$scratch/acknowledged" &
+    writer=$!
+    while [[ ! -s $scratch/acknowledged ]]; do sleep 0.01; done
+}
+
 S67_killed_at_any_moment() {
     local rounds=${UNWRITE_LONG:+60} round seen delay
     rounds=${rounds:-8}
@@ -155,15 +163,13 @@ S67_killed_at_any_moment() {
     begin
     for round in $(seq "$rounds"); do
         u checkpoint "a$round"
-        python3 "$scratch/restless.py" $((round * 2)) "$scratch/acknowledged" &
-        local first=$!
-        sleep 0.1
-        kill "$first"
-        wait "$first" || true
+        restless $((round * 2))
+        sleep 0.05
+        kill "$writer"
+        wait "$writer" || true
         remember s1
         u checkpoint "b$round"
-        python3 "$scratch/restless.py" $((round * 2 + 1)) "$scratch/acknowledged" &
-        local writer=$!
+        restless $((round * 2 + 1))
         delay=0.$((RANDOM % 4))$((RANDOM % 10))
         sleep "$delay"
         crash

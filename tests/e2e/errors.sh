@@ -166,14 +166,17 @@ S167_the_state_directory_is_out_of_reach() {
     u unmount "$scratch/at"
 }
 
-# A small filesystem of its own at $W.
+# A small filesystem of its own; the workspace is a directory there, so that room can be taken and given beside it.
 small_disk() {
     [[ $EUID == 0 ]] || skip "it needs root to mount a filesystem"
+    mkdir "$scratch/small"
     truncate -s "$1" "$scratch/disk"
-    if ! { command -v mkfs.ext4 >/dev/null && mkfs.ext4 -q "$scratch/disk" && mount -o loop "$scratch/disk" "$W"; } 2>/dev/null; then
-        mount -t tmpfs -o size="$1" tmpfs "$W"
+    if ! { command -v mkfs.ext4 >/dev/null && mkfs.ext4 -q "$scratch/disk" &&
+        mount -o loop "$scratch/disk" "$scratch/small"; } 2>/dev/null; then
+        mount -t tmpfs -o size="$1" tmpfs "$scratch/small"
     fi
-    rm -rf "$W/lost+found"
+    W=$scratch/small/w
+    mkdir "$W"
 }
 
 S165_full_disk() {
@@ -195,18 +198,28 @@ S165_full_disk() {
     same start
     say "a restore that finds no room changes nothing"
     dd if=/dev/urandom of=big bs=1M count=12 conv=notrunc status=none
+    remember overwritten
     u checkpoint overwritten
-    dd if=/dev/zero of=filler bs=1M status=none 2>/dev/null && fail "the disk is not full"
-    sync
+    echo more >small
     remember full
+    dd if=/dev/zero of=../ballast bs=1M status=none 2>/dev/null && fail "the disk is not full"
+    sync
     expect 1 rollback root
     err_has "No space left"
     same full
-    rm filler
-    u commit --yes --keep-history || true
-    u rollback overwritten || true
-    expect 0 status
+    u status
+    say "with room again it can be done, and undone"
+    rm ../ballast
+    u rollback root
+    same start
+    u redo
+    same overwritten
+    u redo
+    same full
+    u discard --yes
+    same start
     end
+    same start
     check_state
-    umount "$W"
+    umount "$scratch/small"
 }

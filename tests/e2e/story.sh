@@ -39,7 +39,7 @@ clean_up() {
         done <"$scratch/daemons"
     fi
 }
-is_daemon() { [[ $(tr '\0' ' ' <"/proc/$1/cmdline" 2>/dev/null) == *unwrite* ]]; }
+is_daemon() { [[ $(ps -o args= -p "$1") == *unwrite* ]]; }
 show_logs() {
     local log
     for log in "$scratch"/*/.unwrite/daemon.log; do

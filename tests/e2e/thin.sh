@@ -354,14 +354,26 @@ S69_log_says_who_and_when() {
     begin
     u run --on-exit keep --session builder -- sh -c 'echo x >>notes.txt'
     u checkpoint after
-    echo y >>src/main.c
+    echo y >>src/deep/numbers
     u --json log --all
     json 'any(e["node"]["kind"] == "run" for e in j["entries"])'
     u log notes.txt
     out_has builder
-    out_lacks main.c
+    out_lacks numbers
     u log --changes
     out_has "M  notes.txt"
+    u log src/deep/numbers
+    out_has "the user"
+    end
+}
+
+# A file with two names is listed under one of them, and found under that one only.
+gap_log_of_a_hard_link_by_its_other_name() {
+    project
+    begin
+    echo y >>src/main.c
+    u log hard
+    out_has "the user"
     u log src/main.c
     out_has "the user"
     end
