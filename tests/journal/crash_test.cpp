@@ -161,6 +161,8 @@ TEST(Crash, S67_EveryPrefixOfADeltaIsWhole) {
 /// Everything a session does to the state directory, in small: deltas, attic, places, store.
 bool session(int workspace, Acknowledged& acknowledged) {
     const auto done = [&]() -> Result<> {
+        TRY_ASSIGN(const sys::StatX top, sys::statx_at(workspace, ""));
+        const ObjectKey root{top.st.st_ino, top.birth};
         TRY_ASSIGN(const auto journal, Journal::open(workspace, {.create = true}));
         acknowledged.add();
         DeltaWriter writer(journal->state_dir().deltas(), 1);
@@ -168,14 +170,14 @@ bool session(int workspace, Acknowledged& acknowledged) {
             TRY_ASSIGN(const sys::StatX sx, sys::statx_at(workspace, name));
             const ObjectKey key{sx.st.st_ino, sx.birth};
             TRY(journal->attic().anchor(workspace, name, key));
-            TRY(writer.name({{kRoot, name}, key, S_IFREG}, 1));
+            TRY(writer.name({{root, name}, key, S_IFREG}, 1));
         }
         TRY_ASSIGN(const sys::StatX moved, sys::statx_at(workspace, "moved"));
         TRY(journal->attic().displace(workspace, "moved", {moved.st.st_ino, moved.birth}, false));
         TRY_ASSIGN(const sys::StatX tree, sys::statx_at(workspace, "tree"));
         const ObjectKey tree_key{tree.st.st_ino, tree.birth};
-        TRY(journal->places().set(tree_key, {kRoot, "tree"}));
-        TRY(writer.name({{kRoot, "tree"}, tree_key, S_IFDIR}, 1));
+        TRY(journal->places().set(tree_key, {root, "tree"}));
+        TRY(writer.name({{root, "tree"}, tree_key, S_IFDIR}, 1));
         TRY(journal->attic().displace(workspace, "tree", tree_key, true));
         acknowledged.add();
         Store::Change change;

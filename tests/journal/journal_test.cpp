@@ -31,6 +31,10 @@ class JournalTest : public ::testing::Test {
         EXPECT_LE(report->problems.size(), 1U) << report->problems.back();
         return report->problems.empty() ? "" : report->problems.front();
     }
+    ObjectKey root_key() const {
+        const auto root = sys::statx_at(scratch_.fd(), "");
+        return root ? ObjectKey{root->st.st_ino, root->birth} : ObjectKey{};
+    }
     Scratch scratch_;
     std::unique_ptr<Journal> journal_;
 };
@@ -56,7 +60,7 @@ TEST_F(JournalTest, OpensWithDurabilityForPowerCuts) {
     ASSERT_ASSIGN(journal_, Journal::open(scratch_.fd(), {.durable = true}));
     DeltaWriter writer(deltas(), 1);
     ASSERT_OK(writer.sync()) << "nothing to sync";
-    ASSERT_OK(writer.name({{{2, 1}, "a"}, std::nullopt, 0}, 1));
+    ASSERT_OK(writer.name({{root_key(), "a"}, std::nullopt, 0}, 1));
     ASSERT_OK(writer.sync());
     ASSERT_OK(journal_->store().apply({.take_delta_number = true}));
     EXPECT_EQ(problem(), "");
@@ -67,7 +71,7 @@ TEST_F(JournalTest, KnowsWhatItsDeltasMention) {
     const ObjectKey two{12, 1};
     const ObjectKey gone{13, 1};
     const auto say = [&](DeltaNumber number, const ObjectKey& key) {
-        return DeltaWriter(deltas(), number).name({{{2, 1}, "n"}, key, S_IFREG}, 1);
+        return DeltaWriter(deltas(), number).name({{root_key(), "n"}, key, S_IFREG}, 1);
     };
     ASSERT_OK(say(1, one));
     ASSERT_OK(say(2, two));
@@ -77,7 +81,7 @@ TEST_F(JournalTest, KnowsWhatItsDeltasMention) {
     change.pending = std::optional(Pending{.inverse = 2});
     ASSERT_OK(journal_->store().apply(change));
     ASSERT_ASSIGN(const auto keys, journal_->mentioned_by_all_deltas());
-    EXPECT_EQ(keys, (std::set<ObjectKey>{one, two}));
+    EXPECT_EQ(keys, (std::set<ObjectKey>{one, two, root_key()}));
     ASSERT_OK(journal_->remove_unreferenced_deltas());
     ASSERT_ASSIGN(const auto left, list_deltas(deltas()));
     EXPECT_EQ(left, (std::vector<DeltaNumber>{1, 2}));
@@ -99,10 +103,10 @@ TEST_F(JournalTest, CheckCounts) {
 TEST_F(JournalTest, CheckMissesObjects) {
     const ObjectKey key = make_file("f");
     DeltaWriter writer(deltas(), 1);
-    ASSERT_OK(writer.name({{{2, 1}, "f"}, key, S_IFREG}, 1));
+    ASSERT_OK(writer.name({{root_key(), "f"}, key, S_IFREG}, 1));
     EXPECT_EQ(problem(), "object " + Attic::file_name(key) +
                              " is in the journal, but neither in the attic nor in places.log");
-    ASSERT_OK(journal_->places().set(key, {{2, 1}, "f"}));
+    ASSERT_OK(journal_->places().set(key, {root_key(), "f"}));
     EXPECT_EQ(problem(), "");
 }
 
@@ -116,8 +120,8 @@ TEST_F(JournalTest, CheckKnowsTheWorkspaceItself) {
 TEST_F(JournalTest, CheckSeesDamagedDeltas) {
     {
         DeltaWriter writer(deltas(), 1);
-        ASSERT_OK(writer.name({{{2, 1}, "a"}, std::nullopt, 0}, 1));
-        ASSERT_OK(writer.name({{{2, 1}, "b"}, std::nullopt, 0}, 1));
+        ASSERT_OK(writer.name({{root_key(), "a"}, std::nullopt, 0}, 1));
+        ASSERT_OK(writer.name({{root_key(), "b"}, std::nullopt, 0}, 1));
     }
     std::string text = scratch_.read(".unwrite/deltas/1.log");
     text[40] = static_cast<char>(text[40] ^ 1);
