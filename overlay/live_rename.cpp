@@ -2,6 +2,7 @@
 
 #include "base/crash_point.h"
 #include "overlay/live_tree.h"
+#include "overlay/replacing.h"
 
 namespace unwrite::overlay {
 
@@ -49,9 +50,14 @@ Result<> LiveTree::move_over(Side& from, Side& to, unsigned flags) {
             return sys::rename(from_dir, from.name, to_dir, to.name, 0);
         }
     }
-    TRY(sys::rename(from_dir, from.name, to_dir, to.name, RENAME_EXCHANGE));
+    TRY(note_replacing(objects_.attic(), victim, {from.parent->key(), from.name}));
+    crash_point("tree.rename.noted");
+    const Result<> exchanged = sys::rename(from_dir, from.name, to_dir, to.name, RENAME_EXCHANGE);
     crash_point("tree.rename.exchanged");
-    return objects_.attic().displace(from_dir, from.name, victim, to.is_directory());
+    const Result<> displaced = exchanged ? objects_.attic().displace(from_dir, from.name, victim, to.is_directory()) : exchanged;
+    crash_point("tree.rename.displaced");
+    TRY(forget_replacing(objects_.attic(), victim));
+    return displaced;
 }
 
 // After the rename: the table and the journal's hints follow.

@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "overlay/closing.h"
+#include "overlay/replacing.h"
 #include "overlay/workspace.h"
 
 namespace unwrite::overlay {
@@ -64,6 +65,7 @@ Result<std::unique_ptr<Workspace>> Workspace::open(UniqueFd directory, const Ses
     found.interrupted = head.mode == kRunning;
     {
         Closing closing(workspace->operation_mutex_, workspace->gate_, workspace->tree_, workspace->restorer_);
+        if (found.interrupted) TRY(finish_replacing(workspace->locator_));
         const Result<> recovered = workspace->recover_closed();
         if (!recovered) {
             // The files are there and can be read; every change is refused until `recover` succeeds.
