@@ -88,7 +88,7 @@ Result<Node> Workspace::commit(const Asker& asker, const std::string& text, bool
     if (gate_.wounded()) return Error(ErrorKind::kRecovery, EROFS, "commit: an earlier restore was interrupted", "run `unwrite recover`");
     if (head_.current == head_.root && capture_.interval_is_empty() && !keep_history) {
         TRY_ASSIGN(const History history, this->history());
-        if (history.nodes.size() == 1) return Error(ErrorKind::kNothing, ENOENT, "Nothing to commit.");
+        if (history.nodes.size() == 1) return Error(ErrorKind::kNothing, ENOENT, "commit: nothing has changed since the last commit");
     }
     TRY_ASSIGN(const NodeNumber number, seal(NodeKind::kRoot, "", text, origin));
     if (keep_history) {

@@ -139,11 +139,11 @@ Result<Moved> Workspace::undo(const Asker& asker, unsigned count, bool dry_run) 
 // The way down to where the last undo, rollback or discard came from; a step is an edge with changes.
 Result<NodeNumber> Workspace::redo_target(const History& history, unsigned count) const {
     const NodeNumber current = history.head.current;
-    if (history.head.redo_tip == 0 || !is_empty_delta(history.head.open_delta)) return nothing("Nothing to redo.");
+    if (history.head.redo_tip == 0 || !is_empty_delta(history.head.open_delta)) return nothing("redo: nothing was undone since the last change");
     std::vector<NodeNumber> down;
     NodeNumber at = history.head.redo_tip;
     for (; at != 0 && at != current && history.nodes.contains(at); at = history.nodes.at(at).parent) down.push_back(at);
-    if (at != current || down.empty()) return nothing("Nothing to redo.");
+    if (at != current || down.empty()) return nothing("redo: nothing was undone since the last change");
     unsigned done = 0;
     NodeNumber target = current;
     while (!down.empty() && done < count) {
@@ -151,7 +151,7 @@ Result<NodeNumber> Workspace::redo_target(const History& history, unsigned count
         down.pop_back();
         if (!is_empty_delta(history.nodes.at(target).delta)) ++done;
     }
-    if (done == 0) return nothing("Nothing to redo.");
+    if (done == 0) return nothing("redo: nothing was undone since the last change");
     return target;
 }
 
@@ -172,7 +172,7 @@ Result<Moved> Workspace::redo(const Asker& asker, unsigned count, bool dry_run) 
 Result<Moved> Workspace::discard(const Asker& asker, bool purge, bool dry_run) {
     TRY_ASSIGN(const History history, this->history());
     const NodeNumber root = history.head.root;
-    if (!has_changes(history) && !purge) return nothing("Nothing to discard.");
+    if (!has_changes(history) && !purge) return nothing("discard: nothing has changed since the task began");
     TRY_ASSIGN(Moved moved, move(asker, root, dry_run, false));
     if (!purge || dry_run) return moved;
     Closing closing(operation_mutex_, gate_, tree_, restorer_);

@@ -131,7 +131,7 @@ Result<Moved> Workspace::restore_paths(const Asker& asker, const std::vector<std
     TRY_ASSIGN(const RevertPlan plan, plan_paths(history, locator_, *journal_, number, paths));
     auto done = carry_out(asker, plan, "restore from n" + std::to_string(number), dry_run);
     if (!done && done.error().kind() == ErrorKind::kNothing) {
-        return Error(ErrorKind::kNothing, ENOENT, "Nothing to restore: it is as at n" + std::to_string(number) + ".");
+        return Error(ErrorKind::kNothing, ENOENT, "restore: everything is as at n" + std::to_string(number) + " already");
     }
     return done;
 }
