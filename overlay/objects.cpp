@@ -240,10 +240,11 @@ Result<HandlePtr> Objects::open(const ObjectPtr& object, Access access) {
         keep(object, handle);
         return handle;
     }
-    TRY_ASSIGN(const HandlePtr parent, open_parent_chain(object));
+    const Result<HandlePtr> parent = open_parent_chain(object);
+    if (!parent && parent.error().number() != ESTALE) return parent.error();
     const std::string name = place(*object).name;
     Result<HandlePtr> handle = Error(ESTALE);
-    if (parent && !name.empty()) handle = open_here(object, parent->fd.get(), name, access);
+    if (parent && *parent && !name.empty()) handle = open_here(object, (*parent)->fd.get(), name, access);
     // Displaced meanwhile, or its place changed behind the mount while the journal holds an anchor.
     if (!handle && handle.error().number() == ESTALE && attic_.contains(object->key())) {
         handle = open_here(object, attic_.directory(), journal::Attic::file_name(object->key()), access);
@@ -266,11 +267,11 @@ Result<struct stat> Objects::stat(const ObjectPtr& object) {
     if (const HandlePtr handle = cached(*object, Access::kPath)) {
         TRY_ASSIGN(st, sys::stat_fd(handle->fd.get()));
     } else {
-        Result<HandlePtr> parent = open_parent_chain(object);
-        if (!parent) return std::move(parent).error();
+        const Result<HandlePtr> parent = open_parent_chain(object);
+        if (!parent && parent.error().number() != ESTALE) return parent.error();
         const std::string name = place(*object).name;
         bool found = false;
-        if (*parent && !name.empty()) {
+        if (parent && *parent && !name.empty()) {
             const auto x = sys::statx_at((*parent)->fd.get(), name);
             found = x && key_of(*x) == object->key();
             if (found) st = x->st;
