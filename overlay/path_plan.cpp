@@ -23,6 +23,7 @@ class PathPlanner {
     bool is_asked_object(const ObjectKey& key);
     void add_object(const journal::DeltaNumber number, const ObjectKey& key, const ObjectImage& image);
     Result<> add_directories();
+    void add_names_left();
     Result<> check_paths();
 
     Locator& locator_;
@@ -93,6 +94,17 @@ Result<> PathPlanner::add_directories() {
     return {};
 }
 
+// A directory has one name: coming back, it leaves the one it has now, which is a change that must be in the plan.
+void PathPlanner::add_names_left() {
+    std::vector<NameKey> left;
+    for (const auto& [at, state] : plan_.images.names) {
+        if (!state.image.object || !S_ISDIR(state.image.type)) continue;
+        auto now = locator_.live_name(*state.image.object);
+        if (now && *now != at) left.push_back(*std::move(now));
+    }
+    for (const NameKey& at : left) plan_.images.names.try_emplace(at, NameState{{at, std::nullopt, 0}, {}});
+}
+
 Result<> PathPlanner::check_paths() {
     View live(std::make_shared<LiveNamesOf>(locator_), {});
     for (const std::string& path : paths_) {
@@ -123,6 +135,7 @@ Result<RevertPlan> PathPlanner::plan() {
         const bool same = standing && (standing->has_value() ? wanted && (*standing)->key == *wanted : !wanted);
         at = same ? plan_.images.names.erase(at) : std::next(at);
     }
+    add_names_left();
     return std::move(plan_);
 }
 

@@ -103,5 +103,19 @@ TEST_F(Cases, GcKeepsARootThatIsNotOnTheTrunk) {
     });
 }
 
+TEST_F(Cases, RestoringAPathTakesADirectoryFromWhereItIsNow) {
+    run({
+        {.kind = Kind::kCheckpoint, .x = 1},
+        {.kind = Kind::kRename, .a = "old", .b = "elsewhere"},
+        {.kind = Kind::kMkdir, .a = "old", .x = 0755},
+        {.kind = Kind::kCheckpoint, .x = 1},
+        {.kind = Kind::kRestorePath, .a = "old", .x = 1},
+        {.kind = Kind::kUndo, .x = 1},
+        {.kind = Kind::kUndo, .x = 1},
+        {.kind = Kind::kRedo, .x = 2},
+        {.kind = Kind::kCheck},
+    });
+}
+
 }  // namespace
 }  // namespace unwrite::tests

@@ -79,6 +79,11 @@ std::string kind_of_failure(const std::string& wrong) {
     return wrong.substr(0, wrong.find(':'));
 }
 
+bool is_long() {
+    const char* text = std::getenv("UNWRITE_LONG");
+    return text != nullptr && *text == '1';
+}
+
 void random_run(std::uint64_t seed, std::size_t count) {
     const AgentProcess agent;
     const Outcome outcome = run_random(seed, count, agent.pid());
@@ -86,7 +91,7 @@ void random_run(std::uint64_t seed, std::size_t count) {
     const std::string kind = kind_of_failure(outcome.wrong);
     const auto fails = [&](const Operations& list) { return kind_of_failure(run_list(list, agent.pid())) == kind; };
     const bool again = fails(outcome.done);
-    const Operations shortest = again ? minimise(outcome.done, fails, std::chrono::seconds(60)) : outcome.done;
+    const Operations shortest = again ? minimise(outcome.done, fails, std::chrono::seconds(is_long() ? 240 : 60)) : outcome.done;
     ADD_FAILURE() << "UNWRITE_SEED=" << seed << ", operation " << outcome.done.size() << ": " << outcome.wrong
                   << (again ? "\nshortest list that fails so" : "\nit does not fail again; the whole list") << " (" << shortest.size()
                   << "):\n" << text_of(shortest) << "there it says: " << (again ? run_list(shortest, agent.pid()) : "");
@@ -95,11 +100,6 @@ void random_run(std::uint64_t seed, std::size_t count) {
 std::uint64_t asked_seed() {
     const char* text = std::getenv("UNWRITE_SEED");
     return text == nullptr ? 0 : std::strtoull(text, nullptr, 10);
-}
-
-bool is_long() {
-    const char* text = std::getenv("UNWRITE_LONG");
-    return text != nullptr && *text == '1';
 }
 
 TEST(Model, RandomOperationsS49) {
