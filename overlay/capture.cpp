@@ -25,10 +25,11 @@ void Capture::Covered::add_block(std::uint64_t block) {
     blocks[word] |= std::uint64_t{1} << (block % 64);
 }
 
-Capture::Capture(Objects& objects, journal::Journal& journal, journal::DeltaNumber open_delta)
+Capture::Capture(Objects& objects, journal::Journal& journal, journal::DeltaNumber open_delta, bool durable)
     : objects_(objects),
       journal_(journal),
-      writer_(std::make_unique<journal::DeltaWriter>(journal.state_dir().deltas(), open_delta)) {}
+      writer_(std::make_unique<journal::DeltaWriter>(journal.state_dir().deltas(), open_delta)),
+      durable_(durable) {}
 
 void Capture::begin_interval(journal::DeltaNumber delta) {
     writer_ = std::make_unique<journal::DeltaWriter>(journal_.state_dir().deltas(), delta);
@@ -122,6 +123,7 @@ Result<> Capture::name(const Who& who, const ObjectPtr& parent, const std::strin
     if (standing) mention(standing->key);
     crash_point("capture.name.before");
     TRY(writer_->name(image, who.origin));
+    TRY(settle());
     crash_point("capture.name.after");
     Shard& s = shard(key.parent);
     const std::lock_guard lock(s.mutex);
@@ -160,6 +162,7 @@ Result<> Capture::capture_attributes(const Who& who, const ObjectPtr& object) {
     TRY_ASSIGN(const journal::Attributes image, read_attributes(handle->fd.get()));
     crash_point("capture.attributes.before");
     TRY(writer_->attributes(object->key(), image, who.origin));
+    TRY(settle());
     crash_point("capture.attributes.after");
     Shard& s = shard(object->key());
     const std::lock_guard lock(s.mutex);
@@ -196,6 +199,7 @@ Result<> Capture::capture_size(const Who& who, const ObjectPtr& object) {
     TRY_ASSIGN(const struct stat st, sys::stat_fd(handle->fd.get()));
     const auto size = static_cast<std::uint64_t>(st.st_size);
     TRY(writer_->size(object->key(), size, who.origin));
+    TRY(settle());
     crash_point("capture.size.after");
     Shard& s = shard(object->key());
     const std::lock_guard lock(s.mutex);
@@ -227,6 +231,7 @@ Result<> Capture::capture_blocks(const ObjectPtr& object, std::uint64_t first, s
         TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kRead));
         crash_point("capture.content.before");
         TRY(writer_->content(object->key(), handle->fd.get(), begin, end - begin));
+        TRY(settle());
         crash_point("capture.content.after");
         const std::lock_guard lock(s.mutex);
         Covered& entry = s.objects[object->key()];

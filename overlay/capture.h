@@ -32,7 +32,8 @@ struct Standing {
 
 class Capture {
   public:
-    Capture(Objects& objects, journal::Journal& journal, journal::DeltaNumber open_delta);
+    /// `durable`: every image is synced before the change that it allows (durability against power cuts).
+    Capture(Objects& objects, journal::Journal& journal, journal::DeltaNumber open_delta, bool durable);
 
     /// A new interval begins: nothing is covered. Gate closed.
     void begin_interval(journal::DeltaNumber delta);
@@ -117,6 +118,7 @@ class Capture {
     std::mutex& slow_lock(const ObjectKey& key) { return slow_locks_[std::hash<ObjectKey>()(key) % slow_locks_.size()]; }
 
     void mention(const ObjectKey& key);
+    Result<> settle() { return durable_ ? writer_->sync() : Result<>(); }
     bool is_elided(const Who& who, const ObjectKey& parent, const std::optional<Standing>& standing,
                    const std::optional<ObjectKey>& incoming) const;
     /// True when nothing is left to do for this origin (a touch is recorded when it is a new session).
@@ -131,6 +133,7 @@ class Capture {
     Objects& objects_;
     journal::Journal& journal_;
     std::unique_ptr<journal::DeltaWriter> writer_;
+    const bool durable_;
     mutable std::array<Shard, kShards> shards_;
     std::atomic<bool> watching_{false};
     mutable std::mutex watch_mutex_;

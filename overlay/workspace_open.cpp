@@ -38,7 +38,7 @@ Workspace::Workspace(std::unique_ptr<journal::Journal> journal, UniqueFd directo
       options_(options),
       origins_(std::move(origins)),
       objects_(std::move(directory), root, journal_->attic()),
-      capture_(objects_, *journal_, head.open_delta),
+      capture_(objects_, *journal_, head.open_delta, options.durable),
       janitor_(objects_, capture_, *journal_, gate_),
       tree_(objects_, capture_, *origins_, gate_, janitor_),
       locator_(objects_, *journal_),
