@@ -118,8 +118,7 @@ PYTHON
 }
 
 S49_hard_links() {
-    local count=${UNWRITE_LONG:+10000}
-    count=${count:-10000}
+    local count=10000
     mkdir "$W/links" "$W/other"
     echo shared >"$W/file"
     echo second >"$W/second"

@@ -78,6 +78,7 @@ else
     clean_up
 fi
 [[ $status == 0 || $status == 77 ]] || show_logs
+grep -hsE ' (warning|error): ' "$scratch"/*/.unwrite/daemon.log | sed 's/^/daemon: /'
 if [[ -n ${UNWRITE_KEEP:-} && $status != 0 ]]; then
     echo "kept: $scratch" >&2
 else

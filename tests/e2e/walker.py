@@ -62,10 +62,15 @@ class Walk:
     def __init__(self, mounted):
         self.mounted = mounted
         self.entries = {}
+        self.seen = {}
         self.groups = {}
         self.counts = {}
 
     def describe(self, parent, name, st):
+        # A further name of a file that was looked at already, as long as it has not changed in between.
+        key = (st.st_dev, st.st_ino, st.st_mtime_ns, st.st_ctime_ns)
+        if st.st_nlink > 1 and stat.S_ISREG(st.st_mode) and key in self.seen:
+            return dict(self.seen[key])
         entry = {"type": oct(stat.S_IFMT(st.st_mode)), "mode": oct(stat.S_IMODE(st.st_mode)), "uid": st.st_uid,
                  "gid": st.st_gid, "mtime": st.st_mtime_ns}
         if stat.S_ISREG(st.st_mode):
@@ -77,6 +82,8 @@ class Walk:
                 entry["xattrs"] = xattrs(fd, True)
             finally:
                 os.close(fd)
+            if st.st_nlink > 1:
+                self.seen[key] = dict(entry)
             return entry
         if stat.S_ISLNK(st.st_mode):
             entry["target"] = text(os.readlink(name, dir_fd=parent))
