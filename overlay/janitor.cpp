@@ -1,8 +1,10 @@
 #include "overlay/janitor.h"
 
 #include <dirent.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "base/crash_point.h"
 #include "base/log.h"
@@ -13,6 +15,8 @@ namespace {
 
 // Objects removed under one closing of the gate: a few hundred microseconds of waiting for everyone else.
 constexpr std::size_t kBatch = 32;
+// Between two batches, or whoever waits at the gate would find it closed again.
+constexpr std::chrono::microseconds kPause{500};
 
 }  // namespace
 
@@ -66,9 +70,13 @@ void Janitor::work() {
 }
 
 // An orphan was created in the open interval, so no delta can mention it; the pass keeps the interval from ending meanwhile.
+// With another name it could be looked up, and that name captured and removed, just now: then it is left for a sweep.
 void Janitor::remove_one_orphan(const ObjectKey& key) {
     const auto pass = gate_.pass();
-    if (!pass || !capture_.is_disposable(key) || objects_.find(key)) return;
+    if (!pass) return;
+    const auto st = sys::stat_at(journal_.attic().directory(), journal::Attic::file_name(key));
+    if (!st || (!S_ISDIR(st->st_mode) && st->st_nlink > 1)) return;
+    if (!capture_.is_disposable(key) || objects_.find(key)) return;
     const auto removed = journal_.attic().remove(key);
     if (!removed) {
         log::warning("remove an orphan from the attic: " + removed.error().message());
@@ -115,23 +123,30 @@ Result<bool> Janitor::remove_unneeded(const ObjectKey& key, const std::set<Objec
 
 Result<std::uint64_t> Janitor::sweep_now() {
     const std::lock_guard sweeping(sweep_mutex_);
-    {
-        const Gate::Closed closed = gate_.close();
-        capture_.watch(true);
+    std::uint64_t removed = 0;
+    for (;;) {
+        std::uint64_t restores = 0;
+        {
+            const Gate::Closed closed = gate_.close();
+            capture_.watch(true);
+            restores = restores_;
+        }
+        const auto finished = sweep_watched(restores, removed);
+        capture_.watch(false);
+        if (!finished) return finished.error();
+        if (*finished) return removed;
     }
-    const auto result = sweep_watched();
-    capture_.watch(false);
-    return result;
 }
 
-// What is captured from here on is watched, so what no delta mentions and nobody captured since is not needed.
-Result<std::uint64_t> Janitor::sweep_watched() {
+// What is captured from here on is watched, so what no delta mentions and nobody captured since is not needed. A restore makes
+// deltas out of others, and displaces objects into the anchors that they have: nothing known from before it holds after it.
+Result<bool> Janitor::sweep_watched(std::uint64_t restores, std::uint64_t& removed) {
     std::vector<ObjectKey> todo = journal_.attic().list();
     TRY_ASSIGN(const auto needed, journal_.mentioned_by_all_deltas());
     std::erase_if(todo, [&](const ObjectKey& key) { return needed.contains(key); });
-    std::uint64_t removed = 0;
-    while (!todo.empty()) {
+    for (; !todo.empty(); std::this_thread::sleep_for(kPause)) {
         const Gate::Closed closed = gate_.close();
+        if (restores_ != restores) return false;
         for (std::size_t i = 0; i < kBatch && !todo.empty(); ++i) {
             const ObjectKey key = todo.back();
             todo.pop_back();
@@ -143,7 +158,7 @@ Result<std::uint64_t> Janitor::sweep_watched() {
         const std::lock_guard lock(mutex_);
         if (stop_) break;
     }
-    return removed;
+    return true;
 }
 
 }  // namespace unwrite::overlay
