@@ -39,8 +39,8 @@ Result<> write_attributes(int fd, const journal::Attributes& wanted, bool times)
     const bool new_owner = now.uid != wanted.uid || now.gid != wanted.gid;
     if (new_owner) TRY(sys::change_owner(fd, wanted.uid, wanted.gid));
     const bool new_xattrs = new_owner || now.xattrs != wanted.xattrs;
-    if (new_xattrs && !is_link) {
-        if ((now.mode & 0200U) == 0) TRY(sys::change_mode(fd, (now.mode & 07777U) | 0600U));
+    if (new_xattrs) {  // of a symlink only trusted and security ones
+        if (!is_link && (now.mode & 0200U) == 0) TRY(sys::change_mode(fd, (now.mode & 07777U) | 0600U));
         TRY_ASSIGN(const auto xattrs, sys::read_xattrs(fd));
         TRY(write_xattrs(fd, xattrs, wanted.xattrs));
     }

@@ -25,11 +25,14 @@ class Janitor {
     void sweep();
     /// The same now, in this thread, with the gate open; returns how many objects went.
     Result<std::uint64_t> sweep_now();
+    /// A restore begins to move the live state, gate closed: what a sweep under way knows of deltas and attic is out of date.
+    void restore_begins() { ++restores_; }
 
   private:
     void work();
     void remove_one_orphan(const ObjectKey& key);
-    Result<std::uint64_t> sweep_watched();
+    /// False when a restore came between, and it must begin again.
+    Result<bool> sweep_watched(std::uint64_t restores, std::uint64_t& removed);
     Result<bool> remove_unneeded(const ObjectKey& key, const std::set<ObjectKey>& needed, std::vector<ObjectKey>& more);
     Result<> empty_directory(const ObjectKey& key, const std::set<ObjectKey>& needed, std::vector<ObjectKey>& more);
 
@@ -37,6 +40,7 @@ class Janitor {
     Capture& capture_;
     journal::Journal& journal_;
     Gate& gate_;
+    std::uint64_t restores_ = 0;     // guarded by the closed gate
     std::mutex sweep_mutex_;         // one sweep at a time
     std::mutex mutex_;
     std::condition_variable wake_;

@@ -68,6 +68,7 @@ Result<> Workspace::apply_delta(const Delta& delta, DeltaNumber number) {
     TRY_ASSIGN(const UniqueFd data, journal::open_delta_data(journal_->state_dir().deltas(), number));
     const int fd = data.get();
     capture_.forget_stamps(delta);
+    janitor_.restore_begins();
     return restorer_.apply(delta, [fd](const ObjectKey&, std::size_t) -> Result<int> { return fd; });
 }
 

@@ -71,6 +71,7 @@ Result<> Workspace::apply_images(const RevertPlan& plan) {
         return data.emplace(number, std::move(fd)).first->second.get();
     };
     capture_.forget_stamps(plan.images);
+    janitor_.restore_begins();
     const Result<> applied = restorer_.apply(plan.images, data_of);
     crash_point("revert.applied");
     if (applied) return {};
