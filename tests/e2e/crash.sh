@@ -155,7 +155,7 @@ restless() {
 
 S67_killed_at_any_moment() {
     local rounds=${UNWRITE_LONG:+60} round seen delay
-    rounds=${rounds:-8}
+    rounds=${rounds:-4}
     mkdir -p "$W"/d{0..9}
     local i
     for i in $(seq 0 29); do head -c $((i * 3000)) /dev/urandom >"$W/f$i"; done
@@ -197,10 +197,10 @@ S67_killed_at_any_moment() {
 
 S67_killed_during_a_restore() {
     local rounds=${UNWRITE_LONG:+40} round done=0 undone=0 delay
-    rounds=${rounds:-6}
+    rounds=${rounds:-4}
     python3 - "$W" <<'PYTHON'
 import os, sys
-for i in range(1500):
+for i in range(600):
     os.makedirs(f"{sys.argv[1]}/d{i % 50}", exist_ok=True)
     with open(f"{sys.argv[1]}/d{i % 50}/{i}", "w") as file:
         file.write(str(i) * 1000)
@@ -210,7 +210,7 @@ PYTHON
     u checkpoint base
     python3 - <<'PYTHON'
 import os
-for i in range(1500):
+for i in range(600):
     name = f"d{i % 50}/{i}"
     if i % 5 == 0:
         os.unlink(name)
