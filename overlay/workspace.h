@@ -56,17 +56,20 @@ class Workspace final : public Session, public Operations {
     // All of these: operation_mutex_ held and the gate closed.
     Result<journal::Store::Changed> store(const journal::Store::Change& change);
     Result<History> history();
-    Result<NodeNumber> seal(NodeKind kind, const std::string& name, const std::string& text, OriginNumber origin);
+    Result<NodeNumber> seal(NodeKind kind, const std::string& name, const std::string& text, OriginNumber origin,
+                            bool ends_pending = false);
     Result<> set_pending(const std::optional<journal::Pending>& pending);
+    Result<> end_pending();
     Result<> go_to(NodeNumber target);
     Result<> cross_all(NodeNumber target);
     Result<> cross(const Crossing& crossing, const Node& node, NodeNumber target);
-    Result<> turn_back(const Error& why, const journal::Delta& inverse, const journal::Pending& pending);
+    Result<> turn_back(const Error& why, const journal::Pending& pending);
     Result<> apply_delta(const journal::Delta& delta, journal::DeltaNumber number);
     Result<> arrive(const Crossing& crossing, const Node& node, journal::DeltaNumber inverse, NodeNumber target);
     Result<> finish_pending(const journal::Pending& pending);
     Result<> recover_closed();
     Result<> apply_images(const RevertPlan& plan);
+    Result<> take_back_images(const Error& why);
     Result<> drop_all_but(NodeNumber node);
 
     // Without the gate.

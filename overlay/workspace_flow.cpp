@@ -1,7 +1,6 @@
 #include <chrono>
 
 #include "base/crash_point.h"
-#include "base/log.h"
 #include "overlay/closing.h"
 #include "overlay/workspace.h"
 
@@ -33,7 +32,8 @@ Result<History> Workspace::history() {
     return History::read(journal_->store());
 }
 
-Result<NodeNumber> Workspace::seal(NodeKind kind, const std::string& name, const std::string& text, OriginNumber origin) {
+Result<NodeNumber> Workspace::seal(NodeKind kind, const std::string& name, const std::string& text, OriginNumber origin,
+                                   bool ends_pending) {
     if (options_.durable) TRY(capture_.sync());
     Node node;
     node.parent = head_.current;
@@ -50,6 +50,7 @@ Result<NodeNumber> Workspace::seal(NodeKind kind, const std::string& name, const
     change.take_delta_number = true;
     change.current_is_added_node = true;
     change.open_delta_is_new = true;
+    if (ends_pending) change.pending = std::optional<Pending>();
     crash_point("seal.before");
     TRY_ASSIGN(const Store::Changed changed, store(change));
     crash_point("seal.after");
@@ -62,6 +63,14 @@ Result<> Workspace::set_pending(const std::optional<Pending>& pending) {
     change.pending = pending;
     TRY(store(change));
     return {};
+}
+
+// What is left in the store would be carried out in the next life, over whatever is done until then: so nothing is.
+Result<> Workspace::end_pending() {
+    const Result<> ended = set_pending(std::nullopt);
+    if (ended) return {};
+    gate_.set_wounded(true);
+    return Error(ErrorKind::kRecovery, ended.error().number(), "end a restore: " + ended.error().message(), "run `unwrite recover`");
 }
 
 Result<> Workspace::apply_delta(const Delta& delta, DeltaNumber number) {
@@ -88,15 +97,19 @@ Result<> Workspace::arrive(const Crossing& crossing, const Node& node, DeltaNumb
 }
 
 // An edge could not be crossed (no room, say): the live state goes back to where the crossing began, with the inverse.
-Result<> Workspace::turn_back(const Error& why, const Delta& inverse, const Pending& pending) {
-    const Result<> back = apply_delta(inverse, pending.inverse);
+Result<> Workspace::turn_back(const Error& why, const Pending& pending) {
+    const int deltas = journal_->state_dir().deltas();
+    const auto back = [&]() -> Result<> {
+        TRY_ASSIGN(const Delta inverse, journal::read_delta(deltas, pending.inverse));
+        TRY(apply_delta(inverse, pending.inverse));
+        return set_pending(Pending{pending.verb, pending.target, 0, 0, false});
+    }();
     if (!back) {
         gate_.set_wounded(true);
         return Error(ErrorKind::kRecovery, why.number(), why.message() + "; going back failed too: " + back.error().message(),
                      "run `unwrite recover`");
     }
-    TRY(set_pending(std::nullopt));
-    TRY(journal::remove_delta(journal_->state_dir().deltas(), pending.inverse));
+    ignore(journal::remove_delta(deltas, pending.inverse), "nothing refers to it");
     return why;
 }
 
@@ -114,22 +127,21 @@ Result<> Workspace::cross(const Crossing& crossing, const Node& node, NodeNumber
         Result<> inverted = restorer_.invert(delta, writer);
         if (inverted && options_.durable) inverted = writer.sync();
         if (!inverted) {
-            TRY(set_pending(std::nullopt));
-            TRY(journal::remove_delta(deltas, taken.delta));
+            ignore(journal::remove_delta(deltas, taken.delta), "nothing needs it");
             return inverted;
         }
     }
     pending.applying = true;
     crash_point("cross.apply.before");
     TRY(set_pending(pending));
-    const Result<> applied = apply_delta(delta, crossing.delta);
-    if (!applied) {
-        TRY_ASSIGN(const Delta inverse, journal::read_delta(deltas, taken.delta));
-        return turn_back(applied.error(), inverse, pending);
-    }
-    if (options_.durable) TRY(sys::sync_filesystem(deltas));
-    TRY(arrive(crossing, node, taken.delta, target));
-    return journal::remove_delta(deltas, crossing.delta);
+    const auto crossed = [&]() -> Result<> {
+        TRY(apply_delta(delta, crossing.delta));
+        if (options_.durable) TRY(sys::sync_filesystem(deltas));
+        return arrive(crossing, node, taken.delta, target);
+    }();
+    if (!crossed) return turn_back(crossed.error(), pending);
+    ignore(journal::remove_delta(deltas, crossing.delta), "nothing refers to it");
+    return {};
 }
 
 Result<> Workspace::cross_all(NodeNumber target) {
@@ -140,17 +152,23 @@ Result<> Workspace::cross_all(NodeNumber target) {
     return {};
 }
 
-// The open interval must be empty. Several edges are one move: when one of them cannot be crossed, those before it are crossed back.
+// The open interval must be empty. Several edges are one move: when one of them cannot be crossed, those before it are crossed back,
+// and when that fails too, recovery does it.
 Result<> Workspace::go_to(NodeNumber target) {
     const NodeNumber start = head_.current;
     TRY(set_pending(Pending{Pending::Verb::kRestore, target, 0, 0, false}));
     const Result<> moved = cross_all(target);
     if (!moved && !gate_.wounded() && head_.current != start) {
-        const Result<> back = cross_all(start);
-        if (!back) log::error("go back after a failed restore: " + back.error().message());
+        Result<> back = set_pending(Pending{Pending::Verb::kRestore, start, 0, 0, false});
+        if (back) back = cross_all(start);
+        if (!back) {
+            gate_.set_wounded(true);
+            return Error(ErrorKind::kRecovery, moved.error().number(),
+                         moved.error().message() + "; going back failed too: " + back.error().message(), "run `unwrite recover`");
+        }
     }
     if (gate_.wounded()) return moved;
-    TRY(set_pending(std::nullopt));
+    TRY(end_pending());
     return moved;
 }
 

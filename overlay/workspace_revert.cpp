@@ -74,15 +74,22 @@ Result<> Workspace::apply_images(const RevertPlan& plan) {
     janitor_.restore_begins();
     const Result<> applied = restorer_.apply(plan.images, data_of);
     crash_point("revert.applied");
-    if (applied) return {};
-    TRY_ASSIGN(const journal::Delta before, journal::read_delta(deltas, capture_.delta()));
-    const Result<> back = apply_delta(before, capture_.delta());
+    if (!applied) return take_back_images(applied.error());
+    return {};
+}
+
+Result<> Workspace::take_back_images(const Error& why) {
+    const auto back = [&]() -> Result<> {
+        TRY_ASSIGN(const journal::Delta before, journal::read_delta(journal_->state_dir().deltas(), capture_.delta()));
+        return apply_delta(before, capture_.delta());
+    }();
     if (!back) {
         gate_.set_wounded(true);
-        return Error(ErrorKind::kRecovery, applied.error().number(), applied.error().message(), "run `unwrite recover`");
+        return Error(ErrorKind::kRecovery, why.number(), why.message() + "; going back failed too: " + back.error().message(),
+                     "run `unwrite recover`");
     }
-    TRY(set_pending(std::nullopt));
-    return applied;
+    TRY(end_pending());
+    return why;
 }
 
 Result<Moved> Workspace::carry_out(const Asker& asker, const RevertPlan& plan, const std::string& text, bool dry_run) {
@@ -95,8 +102,12 @@ Result<Moved> Workspace::carry_out(const Asker& asker, const RevertPlan& plan, c
     if (!capture_.interval_is_empty()) TRY(seal(NodeKind::kStep, "", "before: " + text, 0));
     moved.from = head_.current;
     TRY(apply_images(plan));
-    TRY_ASSIGN(moved.to, seal(NodeKind::kUndo, "", text, origin_of(asker)));
-    TRY(set_pending(std::nullopt));
+    const auto sealed = seal(NodeKind::kUndo, "", text, origin_of(asker), true);
+    if (!sealed) {
+        TRY(take_back_images(sealed.error()));
+    } else {
+        moved.to = *sealed;
+    }
     return moved;
 }
 

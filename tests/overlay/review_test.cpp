@@ -1,10 +1,12 @@
 // Sequences that a review suspected of losing something.
 #include <gtest/gtest.h>
+#include <sys/mount.h>
+#include <sys/statvfs.h>
 
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
-#include "tests/model/operation.h"
 #include "tests/support/plain_actor.h"
 #include "tests/support/scratch.h"
 #include "tests/support/world.h"
@@ -73,6 +75,95 @@ TEST_F(Review, ASweepSparesWhatARestoreDisplacesMeanwhile) {
     const auto again = world.operations().rollback(World::asker(), "c", false, false);
     ASSERT_TRUE(again) << again.error().message();
     EXPECT_EQ(difference(before, world.look()), "");
+}
+
+// A small filesystem of its own, which needs privileges.
+class SmallDisk {
+  public:
+    SmallDisk() : mounted_(::mount("none", scratch_.path().c_str(), "tmpfs", 0, "size=2m") == 0) {}
+    ~SmallDisk() {
+        if (mounted_) ::umount2(scratch_.path().c_str(), MNT_DETACH);
+    }
+    SmallDisk(const SmallDisk&) = delete;
+    SmallDisk& operator=(const SmallDisk&) = delete;
+
+    bool mounted() const { return mounted_; }
+    std::string workspace() const { return scratch_.path() / "w"; }
+    /// Takes all room but so many pages.
+    void fill(std::uint64_t pages_left) const {
+        struct statvfs fs = {};
+        ASSERT_EQ(::statvfs(scratch_.path().c_str(), &fs), 0);
+        const std::uint64_t pages = fs.f_bavail * fs.f_bsize / 4096;
+        if (pages > pages_left) std::ofstream(scratch_.path() / "full") << std::string((pages - pages_left) * 4096, 'f');
+    }
+    void make_room() const { std::filesystem::remove(scratch_.path() / "full"); }
+
+  private:
+    const Scratch scratch_;
+    const bool mounted_;
+};
+
+// Whatever the step at which the disk is full: the state is the one before or the one after, and both can still be reached.
+void go_back_with(std::uint64_t pages_left) {
+    SCOPED_TRACE(pages_left);
+    const SmallDisk disk;
+    if (!disk.mounted()) GTEST_SKIP() << "needs privileges";
+    std::filesystem::create_directory(disk.workspace());
+    PlainActor plain(disk.workspace());
+    plain.create("one", 0644);
+    plain.write("one", 0, std::string(20'000, '1'));
+    plain.create("two", 0644);
+    plain.write("two", 0, std::string(40'000, '2'));
+    World world(disk.workspace());
+    const Snapshot root = world.look();
+    const auto checkpoint = [&](const char* name) {
+        ASSERT_TRUE(world.operations().checkpoint(World::asker(), journal::NodeKind::kCheckpoint, name, ""));
+    };
+    world.actor().truncate("one", 0);
+    world.actor().create("three", 0644);
+    checkpoint("c1");
+    const Snapshot first = world.look();
+    world.actor().truncate("two", 0);
+    world.actor().mkdir("dir", 0755);
+    world.actor().rename("three", "dir/three", 0);
+    checkpoint("c2");
+    const Snapshot second = world.look();
+    disk.fill(pages_left);
+    const auto moved = world.operations().rollback(World::asker(), "root", false, false);
+    const bool wounded = world.operations().status("", false)->wounded;
+    const Snapshot now = world.look();
+    if (moved) {
+        EXPECT_EQ(difference(root, now), "");
+    }
+    if (!moved && !wounded) {
+        EXPECT_TRUE(now == second || now == first) << moved.error().message() << "\n" << difference(second, now);
+    }
+    // In another life nothing may move by itself unless the session said that it is wounded.
+    disk.make_room();
+    if (!wounded) {
+        EXPECT_EQ(world.actor().create("later", 0644), 0);
+        const Snapshot later = world.look();
+        world.reopen();
+        EXPECT_EQ(difference(later, world.look()), "");
+    } else {
+        const auto recovered = world.operations().recover();
+        EXPECT_TRUE(recovered) << recovered.error().message();
+        EXPECT_FALSE(world.operations().status("", false)->wounded);
+    }
+    for (int round = 0; round < 2; ++round) {
+        const auto to = [&](const char* name, const Snapshot& state) {
+            const auto there = world.operations().rollback(World::asker(), name, false, false);
+            ASSERT_TRUE(there) << there.error().message();
+            EXPECT_EQ(difference(state, world.look()), "") << name;
+        };
+        to("c2", second);
+        to("root", root);
+        to("c1", first);
+    }
+}
+
+TEST_F(Review, AFullDiskLeavesAStateThatTheJournalKnows) {
+    for (std::uint64_t pages = 0; pages < 60 && !IsSkipped() && !HasFailure(); ++pages) go_back_with(pages);
 }
 
 }  // namespace
