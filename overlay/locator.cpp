@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kMaxDepth = 6000;              // frames of directory_at; deeper chains are found by scan
 constexpr std::size_t kMaxCached = 1024;
+constexpr std::size_t kMaxSteps = 100'000;        // a loop made behind the mount must end
 
 Error missing(const ObjectKey& key) {
     return Error(ErrorKind::kCorrupt, ENOENT, "find object " + journal::Attic::file_name(key) + ": it is neither in the workspace nor in the attic",
@@ -54,7 +55,8 @@ Result<HandlePtr> open_verified(int directory, const std::string& name, const Ob
 
 void Locator::remember(const ObjectKey& key, const HandlePtr& handle) {
     const std::lock_guard lock(mutex_);
-    if (directories_.size() >= kMaxCached) directories_.clear();
+    // Any one: in a deep tree the nearest ancestor that is left is then never far.
+    if (directories_.size() >= kMaxCached) directories_.erase(directories_.begin());
     directories_[key] = handle;
 }
 
@@ -189,18 +191,31 @@ std::optional<NameKey> Locator::live_name(const ObjectKey& key) {
 }
 
 std::optional<std::string> Locator::live_path(const ObjectKey& key) {
-    std::vector<std::string> names;
+    Paths known;
+    return live_path(key, known);
+}
+
+std::optional<std::string> Locator::live_path(const ObjectKey& key, Paths& known) {
+    struct Step {
+        ObjectKey key;
+        std::string name;
+    };
+    known.try_emplace(objects_.root()->key(), std::string());
+    std::vector<Step> steps;
     ObjectKey at = key;
-    while (at != objects_.root()->key()) {
+    while (!known.contains(at)) {
         auto name = live_name(at);
-        if (!name || names.size() > 100'000) return std::nullopt;
-        names.push_back(std::move(name->name));
+        if (!name || steps.size() > kMaxSteps) {
+            known.emplace(at, std::nullopt);
+            break;
+        }
+        steps.push_back({at, std::move(name->name)});
         at = name->parent;
     }
-    std::string path;
-    for (auto name = names.rbegin(); name != names.rend(); ++name) {
-        if (!path.empty()) path += '/';
-        path += *name;
+    std::optional<std::string> path = known.at(at);
+    for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+        if (path) path = path->empty() ? step->name : *path + '/' + step->name;
+        known.emplace(step->key, path);
     }
     return path;
 }

@@ -27,6 +27,9 @@ class Locator {
     std::optional<NameKey> live_name(const ObjectKey& key);
     /// The path from the root by live names, no leading slash; "" for the root; nothing when it is not in the live tree.
     std::optional<std::string> live_path(const ObjectKey& key);
+    /// The same for many objects of one moment: what was found stays in `known`.
+    using Paths = std::unordered_map<ObjectKey, std::optional<std::string>>;
+    std::optional<std::string> live_path(const ObjectKey& key, Paths& known);
 
     /// Forgets cached descriptors (they stay right when directories move, so only to free them).
     void drop_cache();

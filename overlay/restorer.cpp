@@ -244,12 +244,13 @@ Result<> Restorer::apply(const Delta& delta, const DataOf& data) {
 }
 
 Restored Restorer::take_restored() {
+    Locator::Paths known;
     for (std::size_t i = 0; i < changed_name_keys_.size(); ++i) {
         auto& change = restored_.changed_names[i];
-        if (auto path = locator_.live_path(changed_name_keys_[i].parent)) change.parent_path = *std::move(path);
+        if (auto path = locator_.live_path(changed_name_keys_[i].parent, known)) change.parent_path = *std::move(path);
     }
     for (const ObjectKey& key : changed_objects_) {
-        if (auto path = locator_.live_path(key)) restored_.changed_paths.push_back(*std::move(path));
+        if (auto path = locator_.live_path(key, known)) restored_.changed_paths.push_back(*std::move(path));
     }
     changed_name_keys_.clear();
     changed_objects_.clear();
