@@ -166,5 +166,44 @@ TEST_F(Review, AFullDiskLeavesAStateThatTheJournalKnows) {
     for (std::uint64_t pages = 0; pages < 60 && !IsSkipped() && !HasFailure(); ++pages) go_back_with(pages);
 }
 
+// The same for what is taken back alone.
+void revert_with(std::uint64_t pages_left) {
+    SCOPED_TRACE(pages_left);
+    const SmallDisk disk;
+    if (!disk.mounted()) GTEST_SKIP() << "needs privileges";
+    std::filesystem::create_directory(disk.workspace());
+    PlainActor plain(disk.workspace());
+    plain.create("one", 0644);
+    plain.write("one", 0, std::string(20'000, '1'));
+    World world(disk.workspace());
+    const Snapshot root = world.look();
+    world.actor().truncate("one", 0);
+    world.actor().create("three", 0644);
+    ASSERT_TRUE(world.operations().checkpoint(World::asker(), journal::NodeKind::kCheckpoint, "c1", ""));
+    const Snapshot first = world.look();
+    disk.fill(pages_left);
+    const auto moved = world.operations().revert(World::asker(), "c1", false);
+    const bool wounded = world.operations().status("", false)->wounded;
+    if (!moved && !wounded) {
+        EXPECT_EQ(difference(first, world.look()), "") << moved.error().message();
+    }
+    disk.make_room();
+    if (wounded) {
+        EXPECT_TRUE(world.operations().recover());
+    }
+    const Snapshot now = world.look();
+    EXPECT_TRUE(now == first || (moved && now == root)) << difference(first, now);
+    world.reopen();
+    EXPECT_EQ(difference(now, world.look()), "");
+    ASSERT_TRUE(world.operations().rollback(World::asker(), "root", false, false));
+    EXPECT_EQ(difference(root, world.look()), "");
+    ASSERT_TRUE(world.operations().rollback(World::asker(), "c1", false, false));
+    EXPECT_EQ(difference(first, world.look()), "");
+}
+
+TEST_F(Review, AFullDiskAtARevert) {
+    for (std::uint64_t pages = 0; pages < 40 && !IsSkipped() && !HasFailure(); ++pages) revert_with(pages);
+}
+
 }  // namespace
 }  // namespace unwrite::tests
