@@ -86,11 +86,17 @@ Result<> Mount::Impl::begin() {
 
 Result<> Mount::Impl::start() {
     TRY_ASSIGN(workers_, Workers::make(server_, most_workers_));
-    TRY(workers_->start());
-    auto caches = std::make_shared<Caches>(server_, place_);
+    // Before the first request is answered: a checkpoint may follow it at once and needs the mappings written back.
+    {
+        auto caches = std::make_shared<Caches>(server_, place_);
+        const std::scoped_lock lock(mutex_);
+        caches_ = std::move(caches);
+    }
+    auto started = workers_->start();
+    if (started) return {};
     const std::scoped_lock lock(mutex_);
-    caches_ = std::move(caches);
-    return {};
+    caches_.reset();  // nobody answers what it would ask
+    return started;
 }
 
 void Mount::Impl::wait_for_end() const {

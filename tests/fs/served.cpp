@@ -93,6 +93,11 @@ void Served::serve(int orders) const {
         send_line(orders, failure);
         ::_exit(1);
     };
+    // The signal is for this thread: those that the session and the mount start inherit the mask.
+    sigset_t end;
+    sigemptyset(&end);
+    sigaddset(&end, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &end, nullptr);
     auto workspace = sys::open_at(AT_FDCWD, scratch_.path(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (!workspace) return finish(workspace.error().message());
     auto session = overlay::Session::open(std::move(*workspace), {});
@@ -105,6 +110,7 @@ void Served::serve(int orders) const {
     std::signal(SIGTERM, [](int) { g_mount->stop(); });
     Orders obedience(**session, tree, **mount, scratch_.path());
     std::thread listener([&] { answer_orders(orders, obedience); });
+    pthread_sigmask(SIG_UNBLOCK, &end, nullptr);
     send_line(orders, "mounted");
     const auto served = (*mount)->serve();
     ::shutdown(orders, SHUT_RDWR);
