@@ -55,6 +55,8 @@ Result<> LiveTree::move_over(Side& from, Side& to, unsigned flags) {
     const Result<> exchanged = sys::rename(from_dir, from.name, to_dir, to.name, RENAME_EXCHANGE);
     crash_point("tree.rename.exchanged");
     const Result<> displaced = exchanged ? objects_.attic().displace(from_dir, from.name, victim, to.is_directory()) : exchanged;
+    // No room for it in the attic, say: a rename that fails changes nothing.
+    if (exchanged && !displaced) TRY(sys::rename(from_dir, from.name, to_dir, to.name, RENAME_EXCHANGE));
     crash_point("tree.rename.displaced");
     TRY(forget_replacing(objects_.attic(), victim));
     return displaced;

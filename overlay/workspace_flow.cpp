@@ -156,6 +156,9 @@ Result<> Workspace::cross_all(NodeNumber target) {
 // and when that fails too, recovery does it.
 Result<> Workspace::go_to(NodeNumber target) {
     const NodeNumber start = head_.current;
+    // A commit may have removed it since it was chosen; recovery must never be asked for what is not there.
+    TRY_ASSIGN(const History history, this->history());
+    TRY(history.path_to(target));
     TRY(set_pending(Pending{Pending::Verb::kRestore, target, 0, 0, false}));
     const Result<> moved = cross_all(target);
     if (!moved && !gate_.wounded() && head_.current != start) {

@@ -176,6 +176,11 @@ Result<Moved> Workspace::discard(const Asker& asker, bool purge, bool dry_run) {
     TRY_ASSIGN(Moved moved, move(asker, root, dry_run, false));
     if (!purge || dry_run) return moved;
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
+    // Someone may have made a step meanwhile: with it the way back to the root would go.
+    if (head_.current != head_.root) {
+        return Error(ErrorKind::kConflict, EBUSY, "discard: the changes are taken back, but someone made a step since, so the history stays",
+                     "run `unwrite discard --purge` again");
+    }
     TRY(drop_all_but(head_.root));
     return moved;
 }

@@ -3,6 +3,7 @@
 #include <sys/mount.h>
 #include <sys/statvfs.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -203,6 +204,24 @@ void revert_with(std::uint64_t pages_left) {
 
 TEST_F(Review, AFullDiskAtARevert) {
     for (std::uint64_t pages = 0; pages < 40 && !IsSkipped() && !HasFailure(); ++pages) revert_with(pages);
+}
+
+// A step that someone makes while the changes are taken back is either taken back too or can be.
+TEST_F(Review, PurgeKeepsTheWayBackFromStepsMadeMeanwhile) {
+    World world(scratch_.path());
+    const Snapshot root = world.look();
+    std::atomic<bool> stop = false;
+    std::thread other([&] {
+        for (int i = 0; !stop; ++i) {
+            EXPECT_EQ(world.actor().create("step" + std::to_string(i), 0644), 0);
+            EXPECT_TRUE(world.operations().checkpoint(World::asker(), journal::NodeKind::kStep, "", ""));
+        }
+    });
+    for (int i = 0; i < 40; ++i) ignore(world.operations().discard(World::asker(), true, false), "the other's steps may be in the way");
+    stop = true;
+    other.join();
+    ignore(world.operations().discard(World::asker(), false, false), "nothing may be left");
+    EXPECT_EQ(difference(root, world.look()), "");
 }
 
 }  // namespace
