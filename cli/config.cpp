@@ -2,12 +2,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <toml++/toml.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <functional>
 #include <map>
-#include <toml++/toml.h>
 
 #include "base/syscalls.h"
 #include "cli/context.h"
@@ -20,7 +20,8 @@ namespace {
 constexpr std::size_t kMostBytes = 1 << 20;
 
 Error wrong(const std::string& file, const toml::source_region& at, const std::string& why) {
-    return Error(ErrorKind::kUsage, EINVAL, fmt::format("read {}:{}: {}", quote_name(file), at.begin.line, why),
+    return Error(ErrorKind::kUsage, EINVAL,
+                 fmt::format("read {}:{}: {}", quote_name(file), at.begin.line, why),
                  "docs/cli.md lists the keys");
 }
 
@@ -52,13 +53,14 @@ Setter size(std::uint64_t& target) {
     };
 }
 
-Result<> walk(const toml::table& table, const std::string& prefix, const std::map<std::string, Setter>& keys,
-              const std::string& file) {
+Result<> walk(const toml::table& table, const std::string& prefix,
+              const std::map<std::string, Setter>& keys, const std::string& file) {
     for (const auto& [name, node] : table) {
         const std::string key = prefix + std::string(name.str());
         const auto found = keys.find(key);
         if (found != keys.end()) {
-            if (!found->second(node)) return wrong(file, node.source(), "bad value for `" + key + "`");
+            if (!found->second(node))
+                return wrong(file, node.source(), "bad value for `" + key + "`");
         } else if (node.is_table() && prefix.empty() && (key == "restore" || key == "gc")) {
             TRY(walk(*node.as_table(), key + ".", keys, file));
         } else {
@@ -68,7 +70,8 @@ Result<> walk(const toml::table& table, const std::string& prefix, const std::ma
     return {};
 }
 
-Result<> read_config_file(int directory, const std::string& name, const std::string& shown, Config& config) {
+Result<> read_config_file(int directory, const std::string& name, const std::string& shown,
+                          Config& config) {
     const Result<std::string> text = sys::read_file_at(directory, name);
     if (!text && text.error().number() == ENOENT) return {};
     if (!text) return text.error().with_context("read " + quote_name(shown));
@@ -86,7 +89,8 @@ std::string user_directory() {
 
 Result<> read_config(std::string_view text, const std::string& file, Config& config) {
     if (text.size() > kMostBytes) {
-        return Error(ErrorKind::kUsage, EFBIG, "read " + quote_name(file) + ": it has more than 1 MiB");
+        return Error(ErrorKind::kUsage, EFBIG,
+                     "read " + quote_name(file) + ": it has more than 1 MiB");
     }
     const std::map<std::string, Setter> keys = {
         {"durability", one_of("process", "power", config.durable)},

@@ -1,5 +1,6 @@
-// Configuration: the user's unwrite.toml, then the workspace's .unwrite/config.toml, which wins. Everything has a
-// default; an unknown key or a bad value is an error that names the file and the line.
+// Configuration: the user's unwrite.toml, then the workspace's .unwrite/config.toml, which wins.
+// Everything has a default; an unknown key or a bad value is an error that names the file and the
+// line.
 //   durability = "process" | "power"
 //   [restore]  mtime = "exact" | "now"
 //   [gc]       max_age_days = 30   max_abandoned = 0   max_bytes = "10G"      (0: no limit)
@@ -18,7 +19,9 @@ struct Config {
     bool mtime_now = false;
     overlay::Retention retention{30 * 86400ull, 0, 0};
 
-    overlay::SessionOptions session_options(bool create) const { return {create, durable, mtime_now}; }
+    overlay::SessionOptions session_options(bool create) const {
+        return {create, durable, mtime_now};
+    }
 };
 
 /// Reads `text` over what `config` has; `file` is its name in messages.

@@ -29,13 +29,15 @@ namespace {
 sigset_t ending_signals() {
     sigset_t set;
     ::sigemptyset(&set);
-    for (const int signal : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&set, signal);
+    for (const int signal : {SIGTERM, SIGINT, SIGHUP})
+        ::sigaddset(&set, signal);
     return set;
 }
 
-/// Waits for a signal in a thread of its own and stops the mount. The signals must be blocked everywhere before.
+/// Waits for a signal in a thread of its own and stops the mount. The signals must be blocked
+/// everywhere before.
 class SignalWatch {
-  public:
+ public:
     static Result<std::unique_ptr<SignalWatch>> start(fs::Mount& mount) {
         auto watch = std::unique_ptr<SignalWatch>(new SignalWatch);
         const sigset_t set = ending_signals();
@@ -48,16 +50,18 @@ class SignalWatch {
     ~SignalWatch() {
         if (!thread_.joinable()) return;
         const std::uint64_t one = 1;
-        if (::write(end_.get(), &one, sizeof one) != sizeof one) log::error("end the watch for signals");
+        if (::write(end_.get(), &one, sizeof one) != sizeof one)
+            log::error("end the watch for signals");
         thread_.join();
     }
     SignalWatch(const SignalWatch&) = delete;
     SignalWatch& operator=(const SignalWatch&) = delete;
 
-  private:
+ private:
     SignalWatch() = default;
     void wait(fs::Mount& mount) const {
-        std::array<struct pollfd, 2> pollers = {{{end_.get(), POLLIN, 0}, {signals_.get(), POLLIN, 0}}};
+        std::array<struct pollfd, 2> pollers = {
+            {{end_.get(), POLLIN, 0}, {signals_.get(), POLLIN, 0}}};
         while (::poll(pollers.data(), pollers.size(), -1) < 0) {
         }
         if (pollers[0].revents != 0) return;
@@ -70,8 +74,8 @@ class SignalWatch {
     std::thread thread_;
 };
 
-control::DaemonInfo describe(const DaemonOptions& options, const overlay::Found& found, const struct stat& st,
-                             const std::string& id) {
+control::DaemonInfo describe(const DaemonOptions& options, const overlay::Found& found,
+                             const struct stat& st, const std::string& id) {
     control::DaemonInfo info;
     info.version = UNWRITE_VERSION;
     info.id = id;
@@ -92,7 +96,7 @@ struct Served {
     std::unique_ptr<overlay::Session> session;
     std::unique_ptr<fs::Mount> mount;
     std::unique_ptr<control::Server> server;
-    std::unique_ptr<SignalWatch> signals;   ///< goes first
+    std::unique_ptr<SignalWatch> signals;  ///< goes first
     control::DaemonInfo info;
 };
 
@@ -100,7 +104,8 @@ struct Served {
 Result<> open_log(int workspace) {
     if (std::getenv("UNWRITE_LOG") == nullptr) log::set_level(log::Level::kInfo);
     TRY_ASSIGN(const UniqueFd state, sys::open_at(workspace, ".unwrite", O_RDONLY | O_DIRECTORY));
-    TRY_ASSIGN(UniqueFd file, sys::open_at(state.get(), "daemon.log", O_WRONLY | O_CREAT | O_APPEND, 0600));
+    TRY_ASSIGN(UniqueFd file,
+               sys::open_at(state.get(), "daemon.log", O_WRONLY | O_CREAT | O_APPEND, 0600));
     log::set_output(std::move(file));
     return {};
 }
@@ -110,8 +115,8 @@ Result<Served> open_all(DaemonOptions& options, bool keep_stderr) {
     TRY_ASSIGN(const UniqueFd workspace, sys::duplicate(options.workspace.get()));
     TRY_ASSIGN(const std::string id, control::new_session_id());
     Served served;
-    TRY_ASSIGN(served.session,
-               overlay::Session::open(std::move(options.workspace), options.config.session_options(true)));
+    TRY_ASSIGN(served.session, overlay::Session::open(std::move(options.workspace),
+                                                      options.config.session_options(true)));
     if (!keep_stderr) TRY(open_log(workspace.get()));
     fs::MountOptions mounting;
     mounting.mountpoint = options.mount_point;
@@ -129,7 +134,8 @@ Result<Served> open_all(DaemonOptions& options, bool keep_stderr) {
     control::ServerOptions listening;
     listening.id = id;
     listening.mount_point = options.mount_point;
-    TRY_ASSIGN(served.server, control::Server::start(served.session->operations(), std::move(service), listening));
+    TRY_ASSIGN(served.server,
+               control::Server::start(served.session->operations(), std::move(service), listening));
     return served;
 }
 
@@ -151,7 +157,8 @@ Result<> serve_with(DaemonOptions options, const Report& report, bool keep_stder
     return outcome;
 }
 
-/// What the caller had open beside the standard streams (a lock, the other end of a pipe) is none of the daemon's.
+/// What the caller had open beside the standard streams (a lock, the other end of a pipe) is none
+/// of the daemon's.
 void close_others(std::vector<int> kept) {
     std::sort(kept.begin(), kept.end());
     unsigned from = STDERR_FILENO + 1;
@@ -176,7 +183,8 @@ void become_daemon(DaemonOptions options, const UniqueFd& report_to) {
             if (put <= 0) break;
             rest.remove_prefix(static_cast<std::size_t>(put));
         }
-        // The parent reads to the end of the pipe, so nobody may keep it open; the terminal's streams go as well.
+        // The parent reads to the end of the pipe, so nobody may keep it open; the terminal's
+        // streams go as well.
         const Result<UniqueFd> nothing = sys::open_at(AT_FDCWD, "/dev/null", O_RDWR);
         for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, report_to.get()}) {
             if (nothing) ::dup2(nothing->get(), fd);
@@ -221,7 +229,8 @@ Result<control::DaemonInfo> start_daemon(DaemonOptions options) {
     const std::string answer = read_all(reading.get());
     ::waitpid(child, nullptr, 0);
     if (answer.empty()) {
-        return Error(ErrorKind::kSystem, EIO, "start the daemon: it died", "see .unwrite/daemon.log");
+        return Error(ErrorKind::kSystem, EIO, "start the daemon: it died",
+                     "see .unwrite/daemon.log");
     }
     TRY_ASSIGN(const control::Json json, control::parse_answer(answer, 1));
     control::DaemonInfo info;

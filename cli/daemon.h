@@ -1,4 +1,5 @@
-// The daemon: opens the session, mounts it, answers the socket, until it is told to stop or the mount goes away.
+// The daemon: opens the session, mounts it, answers the socket, until it is told to stop or the
+// mount goes away.
 #pragma once
 
 #include <functional>
@@ -24,7 +25,8 @@ using Report = std::function<void(const Result<control::DaemonInfo>& outcome)>;
 /// Serves in this process until the end. Signals TERM, INT and HUP unmount.
 Result<> serve(DaemonOptions options, const Report& report);
 
-/// Serves in a process of its own, away from the terminal; returns when the mount is served or has failed.
+/// Serves in a process of its own, away from the terminal; returns when the mount is served or has
+/// failed.
 Result<control::DaemonInfo> start_daemon(DaemonOptions options);
 
 }  // namespace unwrite::cli

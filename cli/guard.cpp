@@ -29,13 +29,14 @@ constexpr std::chrono::milliseconds kGrace(2000);
 sigset_t watched_signals() {
     sigset_t set;
     ::sigemptyset(&set);
-    for (const int signal : kPassedOn) ::sigaddset(&set, signal);
+    for (const int signal : kPassedOn)
+        ::sigaddset(&set, signal);
     ::sigaddset(&set, SIGCHLD);
     return set;
 }
 
-/// Waits for the child `pid` and hands it the signals that were sent to this process alone. Those that the
-/// terminal sends reach the child without help.
+/// Waits for the child `pid` and hands it the signals that were sent to this process alone. Those
+/// that the terminal sends reach the child without help.
 int wait_passing_signals(pid_t pid) {
     const sigset_t set = watched_signals();
     for (;;) {
@@ -49,7 +50,8 @@ int wait_passing_signals(pid_t pid) {
     }
 }
 
-/// What the terminal sent while the command ran was for the command; from here on it is for this process again.
+/// What the terminal sent while the command ran was for the command; from here on it is for this
+/// process again.
 void restore_signals(const sigset_t& before) {
     const sigset_t set = watched_signals();
     const struct timespec now = {0, 0};
@@ -87,20 +89,24 @@ bool write_text(int fd, const std::string& text) {
     return write_exactly(fd, &size, sizeof size) && write_exactly(fd, text.data(), text.size());
 }
 
-[[noreturn]] void execute(const std::vector<std::string>& command, const std::string& directory, int failure) {
+[[noreturn]] void execute(const std::vector<std::string>& command, const std::string& directory,
+                          int failure) {
     std::vector<char*> arguments;
-    for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+    for (const std::string& word : command)
+        arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
     sigset_t none;
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
     ::signal(SIGPIPE, SIG_DFL);
-    // Nothing is inherited but the standard streams: a descriptor of the raw directory would get past the mount.
+    // Nothing is inherited but the standard streams: a descriptor of the raw directory would get
+    // past the mount.
     ::close_range(STDERR_FILENO + 1, ~0u, CLOSE_RANGE_CLOEXEC);
     int number = 0;
     if (::chdir(directory.c_str()) == 0) ::execvp(arguments[0], arguments.data());
     number = sys::last_error().number();
-    ignore(Result<>(write_exactly(failure, &number, sizeof number) ? Result<>() : Error(EIO)), "it is gone");
+    ignore(Result<>(write_exactly(failure, &number, sizeof number) ? Result<>() : Error(EIO)),
+           "it is gone");
     ::_exit(127);
 }
 
@@ -112,8 +118,10 @@ std::set<pid_t> descendants() {
     for (std::size_t before = ~std::size_t{0}; entries && before != found.size();) {
         before = found.size();
         for (const sys::DirectoryEntry& entry : *entries) {
-            const Result<control::Process> process = control::read_process(std::atoi(entry.name.c_str()));
-            const bool below = process && (process->parent == ::getpid() || found.contains(process->parent));
+            const Result<control::Process> process =
+                control::read_process(std::atoi(entry.name.c_str()));
+            const bool below =
+                process && (process->parent == ::getpid() || found.contains(process->parent));
             if (below) found.insert(process->pid);
         }
     }
@@ -137,7 +145,8 @@ unsigned end_leftovers() {
         if (reap()) break;
         const std::set<pid_t> all = descendants();
         ended = std::max(ended, static_cast<unsigned>(all.size()));
-        for (const pid_t pid : all) ::kill(pid, signal);
+        for (const pid_t pid : all)
+            ::kill(pid, signal);
         while (!reap() && std::chrono::steady_clock::now() - begin < kGrace) {
             std::this_thread::sleep_for(std::chrono::milliseconds(5));
         }
@@ -161,7 +170,8 @@ unsigned end_leftovers() {
     // Without this end of its own the pipe ends when the command has begun.
     UniqueFd(failure[1]).reset();
     if (command > 0) {
-        if (!read_exactly(failure[0], &ended.exec_failure, sizeof ended.exec_failure)) ended.exec_failure = 0;
+        if (!read_exactly(failure[0], &ended.exec_failure, sizeof ended.exec_failure))
+            ended.exec_failure = 0;
         ended.status = wait_passing_signals(command);
     }
     if (!options.leave_running) ended.leftovers = end_leftovers();
@@ -214,7 +224,8 @@ Result<Ended> Guard::run(const std::string& directory, const std::string& sessio
     restore_signals(before_);
     Ended ended;
     if (read_exactly(outcome_.get(), &ended, sizeof ended)) return ended;
-    return Error(ErrorKind::kSystem, EIO, fmt::format("run: the guard process was ended (status {})", status));
+    return Error(ErrorKind::kSystem, EIO,
+                 fmt::format("run: the guard process was ended (status {})", status));
 }
 
 }  // namespace unwrite::cli

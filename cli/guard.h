@@ -1,5 +1,6 @@
-// Guard: the process between `unwrite run` and its command. It is what the daemon knows as the agent's: a subreaper,
-// so that whatever the command leaves behind stays below it, and counts as the agent's for as long as it lives.
+// Guard: the process between `unwrite run` and its command. It is what the daemon knows as the
+// agent's: a subreaper, so that whatever the command leaves behind stays below it, and counts as
+// the agent's for as long as it lives.
 #pragma once
 
 #include <sys/types.h>
@@ -15,21 +16,21 @@ namespace unwrite::cli {
 
 struct GuardOptions {
     std::vector<std::string> command;
-    bool leave_running = false;   ///< let processes that outlive the command go on, as the user's
+    bool leave_running = false;  ///< let processes that outlive the command go on, as the user's
 };
 
 /// How the command ended.
 struct Ended {
-    int exec_failure = 0;   ///< errno when it could not be started (then nothing else counts)
-    int status = 0;         ///< as waitpid(2) has it
-    unsigned leftovers = 0; ///< processes that it left behind and that were ended
+    int exec_failure = 0;    ///< errno when it could not be started (then nothing else counts)
+    int status = 0;          ///< as waitpid(2) has it
+    unsigned leftovers = 0;  ///< processes that it left behind and that were ended
 };
 
 /// What a shell would return: the exit code, 128 + signal, 126 or 127.
 int exit_code_of(const Ended& ended);
 
 class Guard {
-  public:
+ public:
     /// Forks the guard, which waits until start(). This process must have one thread.
     static Result<Guard> fork(GuardOptions options);
     Guard(Guard&&) = default;
@@ -38,15 +39,16 @@ class Guard {
     ~Guard();
 
     pid_t pid() const { return pid_; }
-    /// Runs the command in `directory` with UNWRITE_SESSION=`session`, passes signals on to it, and waits for it.
+    /// Runs the command in `directory` with UNWRITE_SESSION=`session`, passes signals on to it, and
+    /// waits for it.
     Result<Ended> run(const std::string& directory, const std::string& session);
 
-  private:
+ private:
     Guard() = default;
     pid_t pid_ = -1;
-    sigset_t before_ = {};   ///< the signals that were blocked before the fork
-    UniqueFd orders_;    ///< to the guard: directory and session
-    UniqueFd outcome_;   ///< from the guard: an Ended
+    sigset_t before_ = {};  ///< the signals that were blocked before the fork
+    UniqueFd orders_;       ///< to the guard: directory and session
+    UniqueFd outcome_;      ///< from the guard: an Ended
 };
 
 }  // namespace unwrite::cli

@@ -56,7 +56,8 @@ constexpr const char* kExamples =
 void report(Context& context, const Error& error) {
     const bool verbatim = context.verb == "undo" && error.kind() == ErrorKind::kNothing;
     // An error that carries no words of its own begins with the verb here.
-    const std::string text = error.text().empty() ? context.verb + ": " + error.message() : error.message();
+    const std::string text =
+        error.text().empty() ? context.verb + ": " + error.message() : error.message();
     context.notes.line(verbatim ? text : "unwrite: " + harmless(text));
     if (!error.advice().empty() && !verbatim) context.notes.line(harmless(error.advice()));
     if (context.json) {
@@ -76,10 +77,13 @@ std::string current_directory() {
 Result<> find_base(Context& context, const std::string& directory) {
     const std::string here = current_directory();
     if (here.empty() && !directory.starts_with('/')) {
-        return Error(ErrorKind::kSystem, ENOENT, "find the current directory: it is gone", "`cd .` may find it again");
+        return Error(ErrorKind::kSystem, ENOENT, "find the current directory: it is gone",
+                     "`cd .` may find it again");
     }
     const Result<std::string> base = real_path(here, directory.empty() ? "." : directory);
-    if (!base) return base.error().with_context("enter " + quote_name(directory.empty() ? "." : directory));
+    if (!base)
+        return base.error().with_context("enter " +
+                                         quote_name(directory.empty() ? "." : directory));
     context.base = *base;
     return {};
 }
@@ -102,16 +106,22 @@ int conclude(Context& context, const Result<int>& outcome) {
 }
 
 int usage_error(CLI::App& app, Context& context, const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);   // --help, --version
-    report(context, Error(ErrorKind::kUsage, EINVAL, std::string("read the command line: ") + error.what(),
-                          "`unwrite --help` lists the commands, `unwrite COMMAND --help` their options"));
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    report(context,
+           Error(ErrorKind::kUsage, EINVAL, std::string("read the command line: ") + error.what(),
+                 "`unwrite --help` lists the commands, `unwrite COMMAND --help` their options"));
     return conclude(context, static_cast<int>(kUsage));
 }
 
 int run_main(std::vector<std::string> words) {
-    // A reader that goes away is met where it is written to, so that no operation ends in the middle.
+    // A reader that goes away is met where it is written to, so that no operation ends in the
+    // middle.
     std::signal(SIGPIPE, SIG_IGN);
-    Context context{.base = {}, .out = Output(STDOUT_FILENO), .notes = Output(STDERR_FILENO), .verb = {}, .action = {}};
+    Context context{.base = {},
+                    .out = Output(STDOUT_FILENO),
+                    .notes = Output(STDERR_FILENO),
+                    .verb = {},
+                    .action = {}};
     // What follows "--" of a run is the command's, whatever it looks like.
     std::vector<std::string> rest;
     const auto run = std::find(words.begin(), words.end(), "run");
@@ -120,8 +130,10 @@ int run_main(std::vector<std::string> words) {
         rest.assign(dashes + 1, words.end());
         words.erase(dashes, words.end());
     }
-    CLI::App app("Takes back whatever any process writes in a directory: one step, to a checkpoint, or all of it.",
-                 "unwrite");
+    CLI::App app(
+        "Takes back whatever any process writes in a directory: one step, to a checkpoint, or all "
+        "of it.",
+        "unwrite");
     std::string directory;
     app.add_option("-C", directory, "Act as if started in this directory")->type_name("DIR");
     app.add_flag("--json", context.json, "Answer in JSON (docs/cli.md has the schemas)");
@@ -145,7 +157,8 @@ int run_main(std::vector<std::string> words) {
 
 int main(int count, char** words) {
     try {
-        return unwrite::cli::run_main(std::vector<std::string>(words + 1, words + std::max(count, 1)));
+        return unwrite::cli::run_main(
+            std::vector<std::string>(words + 1, words + std::max(count, 1)));
     } catch (const std::exception& exception) {
         fmt::print(stderr, "unwrite: failed: {}\n", exception.what());
         return unwrite::cli::kFailed;

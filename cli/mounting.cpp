@@ -32,8 +32,8 @@ Result<> asks_daemon(int fd) {
     return {};
 }
 
-/// A mount whose daemon is gone is taken away before anything else. The kernel may still answer a stat there from
-/// what it remembers, but never a statfs.
+/// A mount whose daemon is gone is taken away before anything else. The kernel may still answer a
+/// stat there from what it remembers, but never a statfs.
 Result<> clear_dead(Context& context, const std::string& directory) {
     const Result<UniqueFd> fd = sys::open_at(AT_FDCWD, directory, O_PATH);
     const Result<> answer = fd ? asks_daemon(fd->get()) : fd.error();
@@ -45,7 +45,8 @@ Result<> clear_dead(Context& context, const std::string& directory) {
 
 Result<> check_place(const std::string& directory, const std::vector<control::MountPoint>& mounts) {
     if (directory == "/") {
-        return cannot(directory, ErrorKind::kUsage, EINVAL, "the root of the whole system cannot be a workspace",
+        return cannot(directory, ErrorKind::kUsage, EINVAL,
+                      "the root of the whole system cannot be a workspace",
                       "name a directory below it");
     }
     for (const control::MountPoint& mount : mounts) {
@@ -54,9 +55,10 @@ Result<> check_place(const std::string& directory, const std::vector<control::Mo
                           "`unwrite unmount " + quote_name(directory) + "` ends that mount");
         }
         if (control::is_within(directory, mount.path)) {
-            return cannot(directory, ErrorKind::kUsage, EINVAL,
-                          "it lies inside the workspace " + quote_name(mount.path) + ", which is mounted",
-                          "nothing is needed: changes there are kept by that workspace");
+            return cannot(
+                directory, ErrorKind::kUsage, EINVAL,
+                "it lies inside the workspace " + quote_name(mount.path) + ", which is mounted",
+                "nothing is needed: changes there are kept by that workspace");
         }
         if (control::is_within(mount.path, directory)) {
             return cannot(directory, ErrorKind::kUsage, EINVAL,
@@ -70,9 +72,10 @@ Result<> check_place(const std::string& directory, const std::vector<control::Mo
 Result<> check_apart(const std::string& directory, const std::string& at) {
     if (at == directory) return {};
     if (control::is_within(at, directory) || control::is_within(directory, at)) {
-        return cannot(directory, ErrorKind::kUsage, EINVAL,
-                      "the mount point " + quote_name(at) + " and the workspace lie within each other",
-                      "leave --at away to mount over the directory itself");
+        return cannot(
+            directory, ErrorKind::kUsage, EINVAL,
+            "the mount point " + quote_name(at) + " and the workspace lie within each other",
+            "leave --at away to mount over the directory itself");
     }
     return {};
 }
@@ -83,7 +86,8 @@ Result<UniqueFd> open_directory(const std::string& directory) {
     return fd.error().with_context("mount " + quote_name(directory));
 }
 
-void tell_raw_users(Context& context, const std::string& directory, const std::vector<User>& users) {
+void tell_raw_users(Context& context, const std::string& directory,
+                    const std::vector<User>& users) {
     if (users.empty()) return;
     context.notes.line("unwrite: these processes were in " + quote_name(directory) +
                        " before the mount; what they write past it is not captured:");
@@ -92,7 +96,8 @@ void tell_raw_users(Context& context, const std::string& directory, const std::v
 }
 
 Result<> wait_for_end(const control::Remote& remote) {
-    // Through the raw system call: the C library's header of it is newer than the oldest system supported.
+    // Through the raw system call: the C library's header of it is newer than the oldest system
+    // supported.
     const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, remote.info().pid, 0)));
     if (!process) return {};
     struct pollfd poller = {process.get(), POLLIN, 0};
@@ -144,12 +149,15 @@ Result<control::DaemonInfo> mount_directory(Context& context, const MountRequest
         told(outcome);
         return outcome;
     }
-    const Result<> served = serve(std::move(options), [&](const Result<control::DaemonInfo>& ready) {
-        outcome = ready;
-        told(ready);
-        if (ready) context.notes.line("unwrite: serving " + quote_name(ready->mount_point) + "; Ctrl-C unmounts");
-        ignore(context.notes.flush(), "nobody may be listening");
-    });
+    const Result<> served =
+        serve(std::move(options), [&](const Result<control::DaemonInfo>& ready) {
+            outcome = ready;
+            told(ready);
+            if (ready)
+                context.notes.line("unwrite: serving " + quote_name(ready->mount_point) +
+                                   "; Ctrl-C unmounts");
+            ignore(context.notes.flush(), "nobody may be listening");
+        });
     if (!served) return served.error();
     return outcome;
 }
@@ -162,13 +170,16 @@ Result<> unmount_workspace(Context& context, const Workspace& workspace, bool fo
     std::erase_if(holding, [](const User& user) { return !user.files; });
     if (!holding.empty() && !force) {
         return Error(ErrorKind::kSystem, EBUSY,
-                     "unmount " + quote_name(mount.path) + ": files there are open in " + user_words(holding),
+                     "unmount " + quote_name(mount.path) + ": files there are open in " +
+                         user_words(holding),
                      "end these processes, or use --force, after which their files give errors");
     }
     TRY(workspace.remote()->stop());
     TRY(wait_for_end(*workspace.remote()));
     if (!users.empty()) {
-        context.notes.line("unwrite: these stood there; in a shell, `cd .` enters the directory again: " + user_words(users));
+        context.notes.line(
+            "unwrite: these stood there; in a shell, `cd .` enters the directory again: " +
+            user_words(users));
     }
     return {};
 }

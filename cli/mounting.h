@@ -1,4 +1,5 @@
-// Mounting a directory from the command line: the checks before it, what is said about it, and how it ends.
+// Mounting a directory from the command line: the checks before it, what is said about it, and how
+// it ends.
 #pragma once
 
 #include <string>
@@ -9,15 +10,15 @@
 namespace unwrite::cli {
 
 struct MountRequest {
-    std::string directory;     ///< from the context's base
-    std::string at;            ///< another mount point; empty: over the directory itself
+    std::string directory;  ///< from the context's base
+    std::string at;         ///< another mount point; empty: over the directory itself
     bool foreground = false;
     bool allow_other = false;
 };
 
-/// Clears a dead daemon's mount away, checks, starts the daemon, and tells on context.notes who still uses the
-/// raw view. kNothing when the directory is mounted already; kUsage for a place where no mount can be.
-/// In the foreground it returns when the mount has ended.
+/// Clears a dead daemon's mount away, checks, starts the daemon, and tells on context.notes who
+/// still uses the raw view. kNothing when the directory is mounted already; kUsage for a place
+/// where no mount can be. In the foreground it returns when the mount has ended.
 Result<control::DaemonInfo> mount_directory(Context& context, const MountRequest& request);
 
 /// Asks the daemon to end and waits until it has. `force`: though processes have files open there.

@@ -16,12 +16,14 @@ constexpr std::size_t kEnough = 65536;
 bool wants_colour() {
     const char* none = std::getenv("NO_COLOR");
     const char* terminal = std::getenv("TERM");
-    return (none == nullptr || none[0] == '\0') && terminal != nullptr && std::string_view(terminal) != "dumb";
+    return (none == nullptr || none[0] == '\0') && terminal != nullptr &&
+           std::string_view(terminal) != "dumb";
 }
 
 }  // namespace
 
-Output::Output(int fd) : fd_(fd), terminal_(::isatty(fd) == 1), colour_(terminal_ && wants_colour()) {}
+Output::Output(int fd)
+    : fd_(fd), terminal_(::isatty(fd) == 1), colour_(terminal_ && wants_colour()) {}
 
 void Output::print(std::string_view text) {
     buffer_ += text;
@@ -30,7 +32,9 @@ void Output::print(std::string_view text) {
     }
 }
 
-void Output::line(std::string_view text) { print(std::string(text) + "\n"); }
+void Output::line(std::string_view text) {
+    print(std::string(text) + "\n");
+}
 
 Result<> Output::flush() {
     std::string_view rest = buffer_;

@@ -1,5 +1,5 @@
-// Output: one of the standard streams. Keeps the first failure to write, so that a full disk is reported once, at
-// the end; a reader that went away is no failure.
+// Output: one of the standard streams. Keeps the first failure to write, so that a full disk is
+// reported once, at the end; a reader that went away is no failure.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace unwrite::cli {
 
 class Output {
-  public:
+ public:
     explicit Output(int fd);
 
     void print(std::string_view text);
@@ -21,7 +21,7 @@ class Output {
     bool is_terminal() const { return terminal_; }
     bool has_colour() const { return colour_; }
 
-  private:
+ private:
     int fd_;
     bool terminal_;
     bool colour_;

@@ -19,7 +19,8 @@ std::uint64_t number_after(std::string_view text, std::string_view label) {
     const std::size_t at = text.find(label);
     if (at == std::string_view::npos) return 0;
     text.remove_prefix(at + label.size());
-    while (!text.empty() && (text[0] == ' ' || text[0] == '\t')) text.remove_prefix(1);
+    while (!text.empty() && (text[0] == ' ' || text[0] == '\t'))
+        text.remove_prefix(1);
     std::uint64_t value = 0;
     std::from_chars(text.data(), text.data() + text.size(), value);
     return value;
@@ -31,8 +32,9 @@ bool is_wanted(View view, std::uint64_t mount, std::uint64_t found) {
 }
 
 class Scan {
-  public:
-    Scan(const std::string& path, View view, std::uint64_t mount) : path_(path), view_(view), mount_(mount) {}
+ public:
+    Scan(const std::string& path, View view, std::uint64_t mount)
+        : path_(path), view_(view), mount_(mount) {}
 
     User look(const std::string& pid) const {
         User user;
@@ -47,7 +49,7 @@ class Scan {
         return user;
     }
 
-  private:
+ private:
     bool is_below(const std::string& link) const {
         const Result<std::string> target = sys::read_link(AT_FDCWD, link);
         return target && control::is_within(*target, path_);
@@ -55,19 +57,23 @@ class Scan {
     bool uses_directory(const std::string& link) const {
         if (!is_below(link)) return false;
         if (view_ == View::kAny) return true;
-        // With the dot the magic link is not the last component, which sys::open_at would not follow.
+        // With the dot the magic link is not the last component, which sys::open_at would not
+        // follow.
         const Result<UniqueFd> fd = sys::open_at(AT_FDCWD, link + "/.", O_PATH);
         return fd && is_wanted(view_, mount_, mount_number(fd->get()));
     }
     bool uses_files(const std::string& process) const {
-        const Result<UniqueFd> directory = sys::open_at(AT_FDCWD, process + "/fd", O_RDONLY | O_DIRECTORY);
+        const Result<UniqueFd> directory =
+            sys::open_at(AT_FDCWD, process + "/fd", O_RDONLY | O_DIRECTORY);
         if (!directory) return false;
-        const Result<std::vector<sys::DirectoryEntry>> entries = sys::read_directory(directory->get());
+        const Result<std::vector<sys::DirectoryEntry>> entries =
+            sys::read_directory(directory->get());
         if (!entries) return false;
         return std::any_of(entries->begin(), entries->end(), [&](const sys::DirectoryEntry& entry) {
             if (!is_below(process + "/fd/" + entry.name)) return false;
             if (view_ == View::kAny) return true;
-            const Result<std::string> details = sys::read_file_at(AT_FDCWD, process + "/fdinfo/" + entry.name);
+            const Result<std::string> details =
+                sys::read_file_at(AT_FDCWD, process + "/fdinfo/" + entry.name);
             return details && is_wanted(view_, mount_, number_after(*details, "mnt_id:"));
         });
     }
@@ -80,7 +86,8 @@ class Scan {
 }  // namespace
 
 std::uint64_t mount_number(int fd) {
-    const Result<std::string> text = sys::read_file_at(AT_FDCWD, "/proc/self/fdinfo/" + std::to_string(fd));
+    const Result<std::string> text =
+        sys::read_file_at(AT_FDCWD, "/proc/self/fdinfo/" + std::to_string(fd));
     return text ? number_after(*text, "mnt_id:") : 0;
 }
 
@@ -94,7 +101,8 @@ std::vector<User> users_below(const std::string& path, View view, std::uint64_t 
     for (const sys::DirectoryEntry& entry : *entries) {
         if (entry.name.find_first_not_of("0123456789") != std::string::npos) continue;
         User user = scan.look(entry.name);
-        if ((user.directory || user.files) && user.pid != ::getpid()) users.push_back(std::move(user));
+        if ((user.directory || user.files) && user.pid != ::getpid())
+            users.push_back(std::move(user));
     }
     return users;
 }
@@ -103,7 +111,8 @@ std::string user_words(const std::vector<User>& users) {
     constexpr std::size_t most = 8;
     std::string text;
     for (std::size_t i = 0; i < std::min(users.size(), most); ++i) {
-        text += fmt::format("{}{} ({})", i == 0 ? "" : ", ", quote_name(users[i].command), users[i].pid);
+        text += fmt::format("{}{} ({})", i == 0 ? "" : ", ", quote_name(users[i].command),
+                            users[i].pid);
     }
     if (users.size() > most) text += fmt::format(" and {} more", users.size() - most);
     return text;

@@ -1,4 +1,5 @@
-// Which processes use a directory, as /proc tells: those that must know before a mount or an unmount.
+// Which processes use a directory, as /proc tells: those that must know before a mount or an
+// unmount.
 #pragma once
 
 #include <sys/types.h>
@@ -13,9 +14,9 @@ namespace unwrite::cli {
 
 struct User {
     pid_t pid = 0;
-    std::string command;       ///< as /proc/<pid>/comm
-    bool directory = false;    ///< its current or root directory is there
-    bool files = false;        ///< it has descriptors there
+    std::string command;     ///< as /proc/<pid>/comm
+    bool directory = false;  ///< its current or root directory is there
+    bool files = false;      ///< it has descriptors there
 };
 
 /// The kernel's number of the mount behind a descriptor; 0 when it cannot be told.
@@ -23,8 +24,8 @@ std::uint64_t mount_number(int fd);
 
 enum class View { kAny, kMount, kRaw };
 
-/// Processes, but this one, that use anything at or below `path`. kMount: through the mount with the number
-/// `mount`; kRaw: past it. Processes of others that may not be looked into are left out.
+/// Processes, but this one, that use anything at or below `path`. kMount: through the mount with
+/// the number `mount`; kRaw: past it. Processes of others that may not be looked into are left out.
 std::vector<User> users_below(const std::string& path, View view, std::uint64_t mount);
 
 /// "bash (4711), vim (4712)", the first few.

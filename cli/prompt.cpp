@@ -11,7 +11,8 @@ namespace unwrite::cli {
 
 namespace {
 
-/// A line of stdin, read byte by byte: what comes after it belongs to whoever reads next. False at the end.
+/// A line of stdin, read byte by byte: what comes after it belongs to whoever reads next. False at
+/// the end.
 bool read_answer(std::string& line) {
     line.clear();
     for (;;) {
@@ -26,7 +27,9 @@ bool read_answer(std::string& line) {
 
 }  // namespace
 
-bool can_ask() { return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1; }
+bool can_ask() {
+    return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1;
+}
 
 char ask(Context& context, const std::string& question, std::string_view letters) {
     std::string line;

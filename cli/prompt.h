@@ -10,8 +10,8 @@ namespace unwrite::cli {
 
 /// stdin and stderr are a terminal.
 bool can_ask();
-/// Prints the question (to stderr) and reads lines until one begins with one of `letters` (any case), which is
-/// returned in lower case. At the end of the input: the last of `letters`.
+/// Prints the question (to stderr) and reads lines until one begins with one of `letters` (any
+/// case), which is returned in lower case. At the end of the input: the last of `letters`.
 char ask(Context& context, const std::string& question, std::string_view letters);
 
 }  // namespace unwrite::cli

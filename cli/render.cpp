@@ -23,10 +23,13 @@ constexpr const char* kBold = "\x1b[1m";
 constexpr const char* kReset = "\x1b[m";
 
 std::string painted(std::string_view text, const char* with, Colour colour) {
-    return colour == Colour::kYes ? std::string(with) + std::string(text) + kReset : std::string(text);
+    return colour == Colour::kYes ? std::string(with) + std::string(text) + kReset
+                                  : std::string(text);
 }
 
-bool is_directory(const Change& change) { return S_ISDIR(change.type); }
+bool is_directory(const Change& change) {
+    return S_ISDIR(change.type);
+}
 
 std::uint64_t weight(const Change& change) {
     const bool folded = change.kind == ChangeKind::kCreated || change.kind == ChangeKind::kDeleted;
@@ -35,11 +38,16 @@ std::uint64_t weight(const Change& change) {
 
 char letter(const Change& change) {
     switch (change.kind) {
-        case ChangeKind::kCreated: return 'A';
-        case ChangeKind::kDeleted: return 'D';
-        case ChangeKind::kModified: return 'M';
-        case ChangeKind::kRenamed: return 'R';
-        case ChangeKind::kAttributes: return 'm';
+        case ChangeKind::kCreated:
+            return 'A';
+        case ChangeKind::kDeleted:
+            return 'D';
+        case ChangeKind::kModified:
+            return 'M';
+        case ChangeKind::kRenamed:
+            return 'R';
+        case ChangeKind::kAttributes:
+            return 'm';
     }
     return '?';
 }
@@ -57,7 +65,8 @@ std::string change_line(const Change& change, Colour colour) {
         if (change.content) path += "  (and modified)";
     }
     if (change.below > 0) {
-        path += fmt::format("  ({}, {})", counted(change.below, "object", "objects"), size_words(change.bytes));
+        path += fmt::format("  ({}, {})", counted(change.below, "object", "objects"),
+                            size_words(change.bytes));
     }
     if (change.kind == ChangeKind::kAttributes) path += "  (attributes)";
     return "  " + painted(std::string(1, sign), paint, colour) + "  " + path + "\n";
@@ -65,20 +74,29 @@ std::string change_line(const Change& change, Colour colour) {
 
 const char* kind_word(overlay::NodeKind kind) {
     switch (kind) {
-        case overlay::NodeKind::kRoot: return "root";
-        case overlay::NodeKind::kCheckpoint: return "checkpoint";
-        case overlay::NodeKind::kStep: return "step";
-        case overlay::NodeKind::kRun: return "run";
-        case overlay::NodeKind::kUndo: return "undo";
-        case overlay::NodeKind::kMount: return "mount";
+        case overlay::NodeKind::kRoot:
+            return "root";
+        case overlay::NodeKind::kCheckpoint:
+            return "checkpoint";
+        case overlay::NodeKind::kStep:
+            return "step";
+        case overlay::NodeKind::kRun:
+            return "run";
+        case overlay::NodeKind::kUndo:
+            return "undo";
+        case overlay::NodeKind::kMount:
+            return "mount";
     }
     return "";
 }
 
-std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+std::string base_name(const std::string& path) {
+    return path.substr(path.rfind('/') + 1);
+}
 
 std::string session_words(const overlay::Origin& origin) {
-    return origin.session.empty() || origin.session == "user" ? "the user" : quote_name(origin.session);
+    return origin.session.empty() || origin.session == "user" ? "the user"
+                                                              : quote_name(origin.session);
 }
 
 /// "a, b<last>c", and how many more there are beyond a few.
@@ -107,7 +125,8 @@ std::string changed_by(const std::vector<Change>& changes, const OriginsByNumber
     for (const Change& change : changes) {
         for (const overlay::OriginNumber number : change.origins) {
             const auto found = origins.find(number);
-            if (found != origins.end() && seen.insert(number).second) those.push_back(found->second);
+            if (found != origins.end() && seen.insert(number).second)
+                those.push_back(found->second);
         }
     }
     return those.empty() ? "" : "     by " + origins_words(those) + "\n";
@@ -121,8 +140,10 @@ std::string entry_line(const overlay::LogEntry& entry, const overlay::Log& log, 
     if (!node.name.empty()) line += "  " + painted(quote_name(node.name), kBold, colour);
     if (!node.name.empty() && !node.open) line += " (closed)";
     if (!node.text.empty()) line += "  " + shortened(node.text);
-    for (const auto& [key, value] : node.tags) line += fmt::format("  [{}: {}]", quote_name(key), quote_name(value));
-    if (!entry.on_trunk && node.parent != 0) line += fmt::format("  (abandoned, from n{})", node.parent);
+    for (const auto& [key, value] : node.tags)
+        line += fmt::format("  [{}: {}]", quote_name(key), quote_name(value));
+    if (!entry.on_trunk && node.parent != 0)
+        line += fmt::format("  (abandoned, from n{})", node.parent);
     return line + "\n";
 }
 
@@ -138,7 +159,8 @@ std::string_view line_paint(std::string_view line, bool in_hunk) {
 
 std::uint64_t files_changed(const std::vector<Change>& changes) {
     std::uint64_t files = 0;
-    for (const Change& change : changes) files += weight(change);
+    for (const Change& change : changes)
+        files += weight(change);
     return files;
 }
 
@@ -146,11 +168,19 @@ std::string summary_words(const std::vector<Change>& changes) {
     std::uint64_t modified = 0, created = 0, deleted = 0, renamed = 0;
     for (const Change& change : changes) {
         switch (change.kind) {
-            case ChangeKind::kCreated: created += weight(change); break;
-            case ChangeKind::kDeleted: deleted += weight(change); break;
-            case ChangeKind::kRenamed: ++renamed; break;
+            case ChangeKind::kCreated:
+                created += weight(change);
+                break;
+            case ChangeKind::kDeleted:
+                deleted += weight(change);
+                break;
+            case ChangeKind::kRenamed:
+                ++renamed;
+                break;
             case ChangeKind::kModified:
-            case ChangeKind::kAttributes: ++modified; break;
+            case ChangeKind::kAttributes:
+                ++modified;
+                break;
         }
     }
     std::string words;
@@ -169,17 +199,20 @@ std::string summary_words(const std::vector<Change>& changes) {
 }
 
 std::string line_words(const overlay::LineCounts& lines, std::uint64_t files) {
-    return fmt::format("+{} -{} across {}", lines.added, lines.removed, counted(files, "file", "files"));
+    return fmt::format("+{} -{} across {}", lines.added, lines.removed,
+                       counted(files, "file", "files"));
 }
 
 std::string status_line(const overlay::Status& status) {
-    return fmt::format("[checkpoint: {} changed]", counted(files_changed(status.changes), "file", "files"));
+    return fmt::format("[checkpoint: {} changed]",
+                       counted(files_changed(status.changes), "file", "files"));
 }
 
 std::string change_lines(const std::vector<Change>& changes, std::size_t most, Colour colour) {
     std::string text;
     const std::size_t shown = most == 0 ? changes.size() : std::min(most, changes.size());
-    for (std::size_t i = 0; i < shown; ++i) text += change_line(changes[i], colour);
+    for (std::size_t i = 0; i < shown; ++i)
+        text += change_line(changes[i], colour);
     if (shown < changes.size()) text += fmt::format("  ...  and {} more\n", changes.size() - shown);
     return text;
 }
@@ -189,7 +222,8 @@ std::string origins_words(const std::vector<overlay::Origin>& origins) {
     std::vector<std::pair<std::string, std::vector<std::string>>> sessions;
     for (const overlay::Origin& origin : origins) {
         const std::string who = session_words(origin);
-        auto found = std::find_if(sessions.begin(), sessions.end(), [&](const auto& one) { return one.first == who; });
+        auto found = std::find_if(sessions.begin(), sessions.end(),
+                                  [&](const auto& one) { return one.first == who; });
         if (found == sessions.end()) found = sessions.insert(sessions.end(), {who, {}});
         const std::string program = quote_name(base_name(origin.executable));
         std::vector<std::string>& programs = found->second;
@@ -205,7 +239,8 @@ std::string origins_words(const std::vector<overlay::Origin>& origins) {
 
 std::string log_lines(const overlay::Log& log, bool with_changes, Colour colour) {
     OriginsByNumber origins;
-    for (const overlay::Origin& origin : log.origins) origins[origin.number] = origin;
+    for (const overlay::Origin& origin : log.origins)
+        origins[origin.number] = origin;
     const auto details = [&](const std::vector<Change>& changes) {
         if (!with_changes || changes.empty()) return std::string();
         return changed_by(changes, origins) + change_lines(changes, 20, colour);
@@ -230,7 +265,8 @@ std::string diff_lines(const overlay::FileDiff& diff, bool terminal, Colour colo
         const std::size_t end = std::min(rest.find('\n'), rest.size());
         const std::string_view line = rest.substr(0, end);
         in_hunk = in_hunk || line.starts_with("@@");
-        const std::string_view paint = colour == Colour::kYes ? line_paint(line, in_hunk) : std::string_view();
+        const std::string_view paint =
+            colour == Colour::kYes ? line_paint(line, in_hunk) : std::string_view();
         out += paint;
         out += harmless(line);
         if (!paint.empty()) out += kReset;
@@ -257,10 +293,11 @@ std::string stat_lines(const std::vector<overlay::FileDiff>& diffs) {
     };
     std::string text;
     for (const overlay::FileDiff& diff : diffs) {
-        const std::string bar = diff.binary ? "binary"
-                                            : fmt::format("{} {}{}", diff.lines.added + diff.lines.removed,
-                                                          std::string(signs(diff.lines.added), '+'),
-                                                          std::string(signs(diff.lines.removed), '-'));
+        const std::string bar = diff.binary
+                                    ? "binary"
+                                    : fmt::format("{} {}{}", diff.lines.added + diff.lines.removed,
+                                                  std::string(signs(diff.lines.added), '+'),
+                                                  std::string(signs(diff.lines.removed), '-'));
         text += fmt::format(" {:<{}} | {}\n", quote_name(diff.change.path), width, bar);
     }
     return text + line_words(total, diffs.size()) + "\n";

@@ -20,7 +20,8 @@ std::string line_words(const overlay::LineCounts& lines, std::uint64_t files);
 std::string status_line(const overlay::Status& status);
 
 /// One line each, "  M  src/main.c"; at most `most` (0: all), then how many more there are.
-std::string change_lines(const std::vector<overlay::Change>& changes, std::size_t most, Colour colour);
+std::string change_lines(const std::vector<overlay::Change>& changes, std::size_t most,
+                         Colour colour);
 
 /// "the user (vim, sed) and run-5 (make)": each session and program once.
 std::string origins_words(const std::vector<overlay::Origin>& origins);

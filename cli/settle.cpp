@@ -14,7 +14,9 @@ namespace {
 
 constexpr std::size_t kMostShown = 12;
 
-Colour colour_of(const Output& output) { return output.has_colour() ? Colour::kYes : Colour::kNo; }
+Colour colour_of(const Output& output) {
+    return output.has_colour() ? Colour::kYes : Colour::kNo;
+}
 
 Result<> review(Context& context, overlay::Operations& operations, const std::string& since) {
     TRY_ASSIGN(const std::vector<overlay::FileDiff> diffs, operations.diff(since, "", {}, true));
@@ -28,22 +30,29 @@ Result<Ending> choose(Context& context, overlay::Operations& operations, const Q
     for (;;) {
         // The last letter is the answer where there is no more input: nothing is changed then.
         switch (ask(context, question.choices, "cdrk")) {
-            case 'c': return Ending::kCommit;
-            case 'd': return Ending::kDiscard;
-            case 'r': TRY(review(context, operations, question.since)); break;
-            default: return Ending::kKeep;
+            case 'c':
+                return Ending::kCommit;
+            case 'd':
+                return Ending::kDiscard;
+            case 'r':
+                TRY(review(context, operations, question.since));
+                break;
+            default:
+                return Ending::kKeep;
         }
     }
 }
 
 Result<> discard(Context& context, overlay::Operations& operations, const Question& question) {
     const auto act = [&](bool dry_run) {
-        return question.discard_to.empty() ? operations.discard(asker(), false, dry_run)
-                                           : operations.rollback(asker(), question.discard_to, false, dry_run);
+        return question.discard_to.empty()
+                   ? operations.discard(asker(), false, dry_run)
+                   : operations.rollback(asker(), question.discard_to, false, dry_run);
     };
     TRY_ASSIGN(overlay::Moved foreseen, act(true));
-    std::erase_if(foreseen.others,
-                  [&](const overlay::Origin& origin) { return origin.session == question.session; });
+    std::erase_if(foreseen.others, [&](const overlay::Origin& origin) {
+        return origin.session == question.session;
+    });
     warn_of_moved(context, foreseen);
     TRY(act(false));
     context.notes.line("Discarded; `unwrite redo` brings it back.");
@@ -57,14 +66,18 @@ Result<Ending> parse_ending(const std::string& word) {
     if (word == "keep") return Ending::kKeep;
     if (word == "commit") return Ending::kCommit;
     if (word == "discard") return Ending::kDiscard;
-    return Error(ErrorKind::kUsage, EINVAL, "read " + quote_name(word) + ": not ask, keep, commit or discard");
+    return Error(ErrorKind::kUsage, EINVAL,
+                 "read " + quote_name(word) + ": not ask, keep, commit or discard");
 }
 
-Result<Settled> settle(Context& context, overlay::Operations& operations, Ending ending, const Question& question) {
+Result<Settled> settle(Context& context, overlay::Operations& operations, Ending ending,
+                       const Question& question) {
     if (ending == Ending::kAsk && can_ask()) {
         TRY_ASSIGN(ending, choose(context, operations, question));
     } else if (ending == Ending::kAsk) {
-        context.notes.line("Kept. `unwrite diff` shows it, `unwrite commit` accepts it, `unwrite discard` takes it back.");
+        context.notes.line(
+            "Kept. `unwrite diff` shows it, `unwrite commit` accepts it, `unwrite discard` takes "
+            "it back.");
         ending = Ending::kKeep;
     }
     if (ending == Ending::kCommit) {
@@ -79,19 +92,23 @@ Result<Settled> settle(Context& context, overlay::Operations& operations, Ending
     return Settled::kKept;
 }
 
-Result<Settled> settle_unfinished(Context& context, overlay::Operations& operations, bool interrupted, Ending ending) {
+Result<Settled> settle_unfinished(Context& context, overlay::Operations& operations,
+                                  bool interrupted, Ending ending) {
     TRY_ASSIGN(const overlay::Status status, operations.status("", false));
     const std::uint64_t files = files_changed(status.changes);
     if (!status.task_open || files == 0) return Settled::kKept;
-    const std::string count = fmt::format("{} {} modified.", counted(files, "file", "files"), files == 1 ? "was" : "were");
+    const std::string count = fmt::format("{} {} modified.", counted(files, "file", "files"),
+                                          files == 1 ? "was" : "were");
     context.notes.line(interrupted ? "unwrite was interrupted during a task. " + count
                                    : "A task was left unfinished. " + count);
     context.notes.print(change_lines(status.changes, kMostShown, colour_of(context.notes)));
     const Question question{"", "", "[C]ommit changes  [D]iscard and restore  [R]eview", ""};
     if (ending == Ending::kAsk && !can_ask()) {
         context.notes.line(question.choices);
-        context.notes.line("Kept: there is no terminal to ask. `unwrite recover --commit`, `--discard` or `--keep` decide, "
-                           "or `--on-unfinished` at the mount.");
+        context.notes.line(
+            "Kept: there is no terminal to ask. `unwrite recover --commit`, `--discard` or "
+            "`--keep` decide, "
+            "or `--on-unfinished` at the mount.");
         return Settled::kKept;
     }
     return settle(context, operations, ending, question);
@@ -99,7 +116,8 @@ Result<Settled> settle_unfinished(Context& context, overlay::Operations& operati
 
 void warn_of_moved(Context& context, const overlay::Moved& foreseen) {
     if (!foreseen.others.empty()) {
-        context.notes.line("unwrite: this takes along the work of " + origins_words(foreseen.others));
+        context.notes.line("unwrite: this takes along the work of " +
+                           origins_words(foreseen.others));
     }
     if (!foreseen.behind.empty()) {
         context.notes.line("unwrite: changed behind the mount since, and taken along:");
@@ -107,12 +125,14 @@ void warn_of_moved(Context& context, const overlay::Moved& foreseen) {
             context.notes.line("  " + quote_name(foreseen.behind[i]));
         }
         if (foreseen.behind.size() > kMostShown) {
-            context.notes.line(fmt::format("  ... and {} more", foreseen.behind.size() - kMostShown));
+            context.notes.line(
+                fmt::format("  ... and {} more", foreseen.behind.size() - kMostShown));
         }
     }
 }
 
-void print_moved(Context& context, const overlay::Moved& moved, const std::string& done, bool dry_run) {
+void print_moved(Context& context, const overlay::Moved& moved, const std::string& done,
+                 bool dry_run) {
     if (context.json) {
         context.out.line(control::dump(control::encode(moved)));
         return;

@@ -1,5 +1,5 @@
-// What becomes of a task: the questions after a run and at a mount that finds one unfinished, and the saying of
-// what a restore did or would do.
+// What becomes of a task: the questions after a run and at a mount that finds one unfinished, and
+// the saying of what a restore did or would do.
 #pragma once
 
 #include <string>
@@ -15,23 +15,28 @@ Result<Ending> parse_ending(const std::string& word);
 
 /// Which changes the question is about, and what discarding them means.
 struct Question {
-    std::string since;         ///< the changes since this node are shown; "" for the root
-    std::string discard_to;    ///< discarding is a rollback to this node; "" for the whole task
-    std::string choices;       ///< "[C]ommit  [D]iscard  [R]eview"
-    std::string session;       ///< whose work the question is about: discarding it takes along nobody else's
+    std::string since;       ///< the changes since this node are shown; "" for the root
+    std::string discard_to;  ///< discarding is a rollback to this node; "" for the whole task
+    std::string choices;     ///< "[C]ommit  [D]iscard  [R]eview"
+    std::string
+        session;  ///< whose work the question is about: discarding it takes along nobody else's
 };
 
 enum class Settled { kKept, kCommitted, kDiscarded };
 
 /// Does what `ending` says; kAsk asks on a terminal and keeps (saying how to go on) elsewhere.
-Result<Settled> settle(Context& context, overlay::Operations& operations, Ending ending, const Question& question);
+Result<Settled> settle(Context& context, overlay::Operations& operations, Ending ending,
+                       const Question& question);
 
 /// The sentence and the question of a task that an earlier mount left, when there is one.
-Result<Settled> settle_unfinished(Context& context, overlay::Operations& operations, bool interrupted, Ending ending);
+Result<Settled> settle_unfinished(Context& context, overlay::Operations& operations,
+                                  bool interrupted, Ending ending);
 
 /// What a restore did, or would do: as JSON or as text ("undid 1 step" is the `done` of it).
-void print_moved(Context& context, const overlay::Moved& moved, const std::string& done, bool dry_run);
-/// Before a restore: whose work beside the asker's it takes, and what changed behind the mount. On notes.
+void print_moved(Context& context, const overlay::Moved& moved, const std::string& done,
+                 bool dry_run);
+/// Before a restore: whose work beside the asker's it takes, and what changed behind the mount. On
+/// notes.
 void warn_of_moved(Context& context, const overlay::Moved& foreseen);
 
 /// Foresees with a dry run, warns, then acts. `act(dry_run)` is one of the restores.

@@ -14,40 +14,56 @@ namespace unwrite::cli {
 
 namespace {
 
-std::uint8_t byte(char c) { return static_cast<std::uint8_t>(c); }
+std::uint8_t byte(char c) {
+    return static_cast<std::uint8_t>(c);
+}
 
 /// The character at the front of valid UTF-8, and how many bytes it has.
 std::pair<std::uint32_t, std::size_t> first_of(std::string_view text) {
     const std::uint8_t first = byte(text[0]);
     const std::size_t length = first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
     std::uint32_t code = length == 1 ? first : first & (0xFFu >> (length + 1));
-    for (std::size_t i = 1; i < length; ++i) code = code << 6 | (byte(text[i]) & 0x3Fu);
+    for (std::size_t i = 1; i < length; ++i)
+        code = code << 6 | (byte(text[i]) & 0x3Fu);
     return {code, length};
 }
 
 /// C1 controls, separators of lines, marks of direction, and characters that show as nothing.
 bool is_deceptive(std::uint32_t code) {
-    return (code >= 0x7F && code < 0xA0) || code == 0xAD || code == 0x061C || (code >= 0x200B && code <= 0x200F) ||
-           (code >= 0x2028 && code <= 0x202E) || (code >= 0x2060 && code <= 0x206F) || code == 0xFEFF ||
+    return (code >= 0x7F && code < 0xA0) || code == 0xAD || code == 0x061C ||
+           (code >= 0x200B && code <= 0x200F) || (code >= 0x2028 && code <= 0x202E) ||
+           (code >= 0x2060 && code <= 0x206F) || code == 0xFEFF ||
            (code >= 0xFFF9 && code <= 0xFFFB) || (code >= 0xE0000 && code <= 0xE0FFF);
 }
 
 std::string escaped(char c) {
     switch (c) {
-        case '\a': return "\\a";
-        case '\b': return "\\b";
-        case '\t': return "\\t";
-        case '\n': return "\\n";
-        case '\v': return "\\v";
-        case '\f': return "\\f";
-        case '\r': return "\\r";
-        case '"': return "\\\"";
-        case '\\': return "\\\\";
-        default: return fmt::format("\\{:03o}", byte(c));
+        case '\a':
+            return "\\a";
+        case '\b':
+            return "\\b";
+        case '\t':
+            return "\\t";
+        case '\n':
+            return "\\n";
+        case '\v':
+            return "\\v";
+        case '\f':
+            return "\\f";
+        case '\r':
+            return "\\r";
+        case '"':
+            return "\\\"";
+        case '\\':
+            return "\\\\";
+        default:
+            return fmt::format("\\{:03o}", byte(c));
     }
 }
 
-bool is_plain(char c) { return byte(c) >= 0x20 && c != '"' && c != '\\' && c != 0x7F; }
+bool is_plain(char c) {
+    return byte(c) >= 0x20 && c != '"' && c != '\\' && c != 0x7F;
+}
 
 Error bad(const std::string& text, const char* wanted) {
     return Error(ErrorKind::kUsage, EINVAL, "read \"" + quote_name(text) + "\": not " + wanted);
@@ -81,9 +97,12 @@ std::string quote_name(std::string_view name) {
     bool plain = utf8;
     std::string inside;
     while (!name.empty()) {
-        const auto [code, length] = utf8 ? first_of(name) : std::pair<std::uint32_t, std::size_t>(byte(name[0]), 1);
-        const bool safe = length == 1 ? is_plain(name[0]) && (utf8 || byte(name[0]) < 0x80) : !is_deceptive(code);
-        for (const char c : name.substr(0, length)) inside += safe ? std::string(1, c) : escaped(c);
+        const auto [code, length] =
+            utf8 ? first_of(name) : std::pair<std::uint32_t, std::size_t>(byte(name[0]), 1);
+        const bool safe =
+            length == 1 ? is_plain(name[0]) && (utf8 || byte(name[0]) < 0x80) : !is_deceptive(code);
+        for (const char c : name.substr(0, length))
+            inside += safe ? std::string(1, c) : escaped(c);
         plain = plain && safe;
         name.remove_prefix(length);
     }
@@ -94,7 +113,8 @@ std::string harmless(std::string_view text) {
     const bool utf8 = control::is_utf8(text);
     std::string out;
     while (!text.empty()) {
-        const auto [code, length] = utf8 ? first_of(text) : std::pair<std::uint32_t, std::size_t>(byte(text[0]), 1);
+        const auto [code, length] =
+            utf8 ? first_of(text) : std::pair<std::uint32_t, std::size_t>(byte(text[0]), 1);
         const bool kept = code == '\n' || code == '\t' || (code >= 0x20 && !is_deceptive(code));
         if (kept) {
             out += text.substr(0, length);
@@ -117,7 +137,8 @@ std::string size_words(std::uint64_t bytes) {
     if (bytes < 1024) return fmt::format("{} B", bytes);
     double value = static_cast<double>(bytes) / 1024;
     std::size_t unit = 0;
-    for (; value >= 1023.95 && unit + 1 < units.size(); ++unit) value /= 1024;
+    for (; value >= 1023.95 && unit + 1 < units.size(); ++unit)
+        value /= 1024;
     return fmt::format("{:.1f} {}", value, units[unit]);
 }
 
@@ -125,8 +146,8 @@ std::string time_words(std::int64_t time_ns) {
     const std::time_t seconds = static_cast<std::time_t>(time_ns / 1'000'000'000);
     std::tm parts = {};
     ::localtime_r(&seconds, &parts);
-    return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}", parts.tm_year + 1900, parts.tm_mon + 1,
-                       parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec);
+    return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}", parts.tm_year + 1900,
+                       parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec);
 }
 
 Result<std::uint64_t> parse_size(const std::string& text) {
@@ -137,7 +158,8 @@ Result<std::uint64_t> parse_size(const std::string& text) {
 }
 
 Result<std::uint64_t> parse_age(const std::string& text) {
-    constexpr std::array<Unit, 5> units = {{{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {'w', 604800}}};
+    constexpr std::array<Unit, 5> units = {
+        {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {'w', 604800}}};
     return parse_with_unit(text, units, "a time such as 30d or 12h");
 }
 
@@ -149,7 +171,8 @@ Result<std::uint64_t> parse_number(const std::string& text) {
 }
 
 bool is_node(std::string_view text) {
-    return text.size() >= 2 && text[0] == 'n' && text.find_first_not_of("0123456789", 1) == std::string_view::npos;
+    return text.size() >= 2 && text[0] == 'n' &&
+           text.find_first_not_of("0123456789", 1) == std::string_view::npos;
 }
 
 }  // namespace unwrite::cli

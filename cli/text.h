@@ -9,8 +9,8 @@
 
 namespace unwrite::cli {
 
-/// A name as it is, or quoted as git does ("a\nb", "\377") when it has anything that a terminal might act upon
-/// or that is not UTF-8. Unicode's controls and direction marks are quoted as well.
+/// A name as it is, or quoted as git does ("a\nb", "\377") when it has anything that a terminal
+/// might act upon or that is not UTF-8. Unicode's controls and direction marks are quoted as well.
 std::string quote_name(std::string_view name);
 /// Text for a terminal: controls other than newline and tab become visible.
 std::string harmless(std::string_view text);

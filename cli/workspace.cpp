@@ -18,7 +18,8 @@ std::string parent_of(const std::string& path) {
 }
 
 Error none(const std::string& directory) {
-    return Error(ErrorKind::kNoWorkspace, ENOENT, "find a workspace at or above " + quote_name(directory) + ": there is none",
+    return Error(ErrorKind::kNoWorkspace, ENOENT,
+                 "find a workspace at or above " + quote_name(directory) + ": there is none",
                  "`unwrite mount DIR` makes one");
 }
 
@@ -29,7 +30,9 @@ std::optional<control::MountPoint> mount_of_raw(const std::string& root) {
     if (!st || !mounts) return std::nullopt;
     for (const control::MountPoint& mount : *mounts) {
         const Result<std::unique_ptr<control::Remote>> remote = control::Remote::connect(mount);
-        if (remote && (*remote)->info().device == st->st_dev && (*remote)->info().inode == st->st_ino) return mount;
+        if (remote && (*remote)->info().device == st->st_dev &&
+            (*remote)->info().inode == st->st_ino)
+            return mount;
     }
     return std::nullopt;
 }
@@ -52,8 +55,10 @@ overlay::Operations& Workspace::operations() {
 Result<Workspace> Workspace::of_mount(const control::MountPoint& mount) {
     Result<std::unique_ptr<control::Remote>> remote = control::Remote::connect(mount);
     if (!remote && remote.error().kind() == ErrorKind::kNoWorkspace) {
-        return Error(ErrorKind::kNoWorkspace, ENOTCONN, "reach " + quote_name(mount.path) + ": its daemon is gone",
-                     "`unwrite mount " + quote_name(mount.path) + "` clears the dead mount away and mounts again");
+        return Error(ErrorKind::kNoWorkspace, ENOTCONN,
+                     "reach " + quote_name(mount.path) + ": its daemon is gone",
+                     "`unwrite mount " + quote_name(mount.path) +
+                         "` clears the dead mount away and mounts again");
     }
     if (!remote) return remote.error();
     Workspace workspace;
@@ -98,14 +103,17 @@ Result<Workspace> Workspace::open_mounted(const std::string& directory) {
     }
     const std::string state = state_above(directory);
     if (state.empty()) return none(directory);
-    if (const std::optional<control::MountPoint> mount = mount_of_raw(state)) return of_mount(*mount);
-    return Error(ErrorKind::kNoWorkspace, ENOTCONN, "find the mount of " + quote_name(state) + ": it is not mounted",
+    if (const std::optional<control::MountPoint> mount = mount_of_raw(state))
+        return of_mount(*mount);
+    return Error(ErrorKind::kNoWorkspace, ENOTCONN,
+                 "find the mount of " + quote_name(state) + ": it is not mounted",
                  "`unwrite mount " + quote_name(state) + "` mounts it");
 }
 
 Result<std::string> Workspace::inside(const std::string& base, const std::string& path) const {
     const std::string plain = absolute_path(base, path);
-    // The directories on the way may be symlinks; what the path names may be one itself, or be gone.
+    // The directories on the way may be symlinks; what the path names may be one itself, or be
+    // gone.
     const std::string real = real_path("/", parent_of(plain)).value_or(parent_of(plain));
     const std::string resolved = (real == "/" ? "" : real) + plain.substr(plain.rfind('/'));
     for (const std::string& candidate : {resolved, plain}) {
@@ -116,7 +124,8 @@ Result<std::string> Workspace::inside(const std::string& base, const std::string
             }
         }
     }
-    return Error(ErrorKind::kUsage, EINVAL, "find " + quote_name(path) + ": it is not in the workspace " + quote_name(root_));
+    return Error(ErrorKind::kUsage, EINVAL,
+                 "find " + quote_name(path) + ": it is not in the workspace " + quote_name(root_));
 }
 
 }  // namespace unwrite::cli

@@ -1,5 +1,6 @@
-// Workspace: the one a command is about, found from a directory upwards: a mount of ours, or a directory that has
-// a state directory. Its operations go to the daemon where it is mounted and to a session of our own where not.
+// Workspace: the one a command is about, found from a directory upwards: a mount of ours, or a
+// directory that has a state directory. Its operations go to the daemon where it is mounted and to
+// a session of our own where not.
 #pragma once
 
 #include <memory>
@@ -14,8 +15,9 @@
 namespace unwrite::cli {
 
 class Workspace {
-  public:
-    /// Errors: kNoWorkspace when there is none at or above `directory` (absolute), or its daemon is gone.
+ public:
+    /// Errors: kNoWorkspace when there is none at or above `directory` (absolute), or its daemon is
+    /// gone.
     static Result<Workspace> open(const std::string& directory);
     /// Only a mounted one.
     static Result<Workspace> open_mounted(const std::string& directory);
@@ -30,15 +32,16 @@ class Workspace {
     const overlay::Found* found() const { return session_ ? &session_->found() : nullptr; }
     const overlay::Retention& retention() const { return retention_; }
 
-    /// What `path` (from `base`) is called in the workspace; "" for the root. kUsage when it lies outside.
+    /// What `path` (from `base`) is called in the workspace; "" for the root. kUsage when it lies
+    /// outside.
     Result<std::string> inside(const std::string& base, const std::string& path) const;
 
-  private:
+ private:
     Workspace() = default;
     static Result<Workspace> open_unmounted(const std::string& root);
 
-    std::string root_;   ///< the mount point, or the directory itself
-    std::string raw_;    ///< where the raw directory is
+    std::string root_;  ///< the mount point, or the directory itself
+    std::string raw_;   ///< where the raw directory is
     std::optional<control::MountPoint> mount_;
     std::unique_ptr<control::Remote> remote_;
     std::unique_ptr<overlay::Session> session_;

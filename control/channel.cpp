@@ -55,7 +55,8 @@ Result<std::string> Channel::read_line(std::size_t limit, Milliseconds idle, Mil
             if (error.number() == EINTR || error.number() == EAGAIN) continue;
             return error;
         }
-        if (got == 0 && buffer_.empty()) return Error(ErrorKind::kNothing, ENODATA, "read line: closed");
+        if (got == 0 && buffer_.empty())
+            return Error(ErrorKind::kNothing, ENODATA, "read line: closed");
         if (got == 0) return Error(EPIPE);
         if (buffer_.empty()) start = Clock::now();
         buffer_.append(room.data(), static_cast<std::size_t>(got));

@@ -73,16 +73,21 @@ Result<Json> Dispatch::restore(const Call& call, bool dry_run, const Restore& ac
     if (call.client.agent && !dry_run) {
         TRY_ASSIGN(const Moved foreseen, act(true));
         if (!foreseen.others.empty()) {
-            return Error(ErrorKind::kRefused, EPERM, "restore: it would take the work of others along",
-                         "`--dry-run` shows whose; ask the person who started `unwrite run` to do it");
+            return Error(
+                ErrorKind::kRefused, EPERM, "restore: it would take the work of others along",
+                "`--dry-run` shows whose; ask the person who started `unwrite run` to do it");
         }
     }
     return encoded(act(dry_run));
 }
 
-Result<Json> Dispatch::info(Call& /*call*/) { return encode(service_.info); }
+Result<Json> Dispatch::info(Call& /*call*/) {
+    return encode(service_.info);
+}
 
-Result<Json> Dispatch::stop(Call& /*call*/) { return encoded(service_.stop()); }
+Result<Json> Dispatch::stop(Call& /*call*/) {
+    return encoded(service_.stop());
+}
 
 Result<Json> Dispatch::checkpoint(Call& call) {
     std::string name;
@@ -106,7 +111,8 @@ Result<Json> Dispatch::begin_run(Call& call) {
     call.asker.pid = pid;
     TRY_ASSIGN(const overlay::Node node, operations_.begin_run(call.asker, text));
     if (const Result<> added = agents_.add(node.number, guard, call.client.peer.pid); !added) {
-        ignore(operations_.end_run(node.number), "the process is gone; that is the failure to report");
+        ignore(operations_.end_run(node.number),
+               "the process is gone; that is the failure to report");
         return added.error();
     }
     return encode(node);
@@ -124,30 +130,32 @@ Result<Json> Dispatch::rollback(Call& call) {
     bool pop = false;
     bool dry_run = false;
     TRY(Fields(call.arguments).get("node", node).get("pop", pop).get("dry_run", dry_run).done());
-    return restore(call, dry_run, [&](bool dry) {
-        return operations_.rollback(call.asker, node, pop, dry);
-    });
+    return restore(call, dry_run,
+                   [&](bool dry) { return operations_.rollback(call.asker, node, pop, dry); });
 }
 
 Result<Json> Dispatch::undo(Call& call) {
     std::uint32_t count = 1;
     bool dry_run = false;
     TRY(Fields(call.arguments).get("count", count).get("dry_run", dry_run).done());
-    return restore(call, dry_run, [&](bool dry) { return operations_.undo(call.asker, count, dry); });
+    return restore(call, dry_run,
+                   [&](bool dry) { return operations_.undo(call.asker, count, dry); });
 }
 
 Result<Json> Dispatch::revert(Call& call) {
     std::string what;
     bool dry_run = false;
     TRY(Fields(call.arguments).get("what", what).get("dry_run", dry_run).done());
-    return restore(call, dry_run, [&](bool dry) { return operations_.revert(call.asker, what, dry); });
+    return restore(call, dry_run,
+                   [&](bool dry) { return operations_.revert(call.asker, what, dry); });
 }
 
 Result<Json> Dispatch::redo(Call& call) {
     std::uint32_t count = 1;
     bool dry_run = false;
     TRY(Fields(call.arguments).get("count", count).get("dry_run", dry_run).done());
-    return restore(call, dry_run, [&](bool dry) { return operations_.redo(call.asker, count, dry); });
+    return restore(call, dry_run,
+                   [&](bool dry) { return operations_.redo(call.asker, count, dry); });
 }
 
 Result<Json> Dispatch::discard(Call& call) {
@@ -168,7 +176,11 @@ Result<Json> Dispatch::restore_paths(Call& call) {
     std::vector<std::string> paths;
     std::string node;
     bool dry_run = false;
-    TRY(Fields(call.arguments).get("paths", paths).get("node", node).get("dry_run", dry_run).done());
+    TRY(Fields(call.arguments)
+            .get("paths", paths)
+            .get("node", node)
+            .get("dry_run", dry_run)
+            .done());
     return restore(call, dry_run, [&](bool dry) {
         return operations_.restore_paths(call.asker, paths, node, dry);
     });
@@ -194,7 +206,12 @@ Result<Json> Dispatch::diff(Call& call) {
     std::string to;
     std::vector<std::string> paths;
     bool text = true;
-    TRY(Fields(call.arguments).get("from", from).get("to", to).get("paths", paths).get("text", text).done());
+    TRY(Fields(call.arguments)
+            .get("from", from)
+            .get("to", to)
+            .get("paths", paths)
+            .get("text", text)
+            .done());
     TRY_ASSIGN(const std::vector<overlay::FileDiff> diffs, operations_.diff(from, to, paths, text));
     return Json{{"files", encode_list(diffs)}};
 }
@@ -212,6 +229,8 @@ Result<Json> Dispatch::check(Call& call) {
     return encoded(operations_.check(repair));
 }
 
-Result<Json> Dispatch::recover(Call& /*call*/) { return encoded(operations_.recover()); }
+Result<Json> Dispatch::recover(Call& /*call*/) {
+    return encoded(operations_.recover());
+}
 
 }  // namespace unwrite::control

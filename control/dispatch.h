@@ -1,4 +1,5 @@
-// From a request to one call of the operations: the table of commands, and what an agent may not ask for.
+// From a request to one call of the operations: the table of commands, and what an agent may not
+// ask for.
 #pragma once
 
 #include <functional>
@@ -11,25 +12,25 @@ namespace unwrite::control {
 /// What the daemon offers besides the operations.
 struct Service {
     DaemonInfo info;
-    std::function<Result<>()> stop;   ///< begins the unmount and returns
+    std::function<Result<>()> stop;  ///< begins the unmount and returns
 };
 
 struct Client {
     Peer peer;
-    bool agent = false;   ///< descends from a run
+    bool agent = false;  ///< descends from a run
 };
 
 /// Thread-safe. The referenced objects outlive it.
 class Dispatch {
-  public:
+ public:
     Dispatch(overlay::Operations& operations, Service& service, Agents& agents)
         : operations_(operations), service_(service), agents_(agents) {}
 
-    /// kRefused for what agents may not do: commit, discard, stop, recover, gc and repairs, ending a run that is
-    /// not theirs, and restores that would take other people's work along.
+    /// kRefused for what agents may not do: commit, discard, stop, recover, gc and repairs, ending
+    /// a run that is not theirs, and restores that would take other people's work along.
     Result<Json> call(const Client& client, const Request& request);
 
-  private:
+ private:
     struct Call;
     using Handler = Result<Json> (Dispatch::*)(Call&);
     struct Command {

@@ -12,7 +12,8 @@ Fields::Fields(const Json& json) : json_(json) {
 
 void Fields::fail(const char* key) {
     if (outcome_) {
-        outcome_ = Error(ErrorKind::kUsage, EINVAL, std::string("read message: bad member \"") + key + "\"");
+        outcome_ = Error(ErrorKind::kUsage, EINVAL,
+                         std::string("read message: bad member \"") + key + "\"");
     }
 }
 
@@ -22,7 +23,9 @@ const Json* Fields::find(const char* key) {
     return found == json_.end() ? nullptr : &*found;
 }
 
-Result<> Fields::done() { return std::move(outcome_); }
+Result<> Fields::done() {
+    return std::move(outcome_);
+}
 
 Fields& Fields::get(const char* key, std::string& value) {
     if (const Json* found = find(key)) {
@@ -60,9 +63,9 @@ Fields& Fields::get(const char* key, std::uint64_t& value) {
 
 Fields& Fields::get(const char* key, std::int64_t& value) {
     if (const Json* found = find(key)) {
-        const bool fits = found->is_number_integer() &&
-                          (!found->is_number_unsigned() ||
-                           found->get<std::uint64_t>() <= std::uint64_t{1} << 62);
+        const bool fits =
+            found->is_number_integer() &&
+            (!found->is_number_unsigned() || found->get<std::uint64_t>() <= std::uint64_t{1} << 62);
         if (fits) {
             value = found->get<std::int64_t>();
         } else {

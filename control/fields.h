@@ -7,9 +7,10 @@
 
 namespace unwrite::control {
 
-/// The members of a request's arguments or an answer. The first failure is kept; reads after it do nothing.
+/// The members of a request's arguments or an answer. The first failure is kept; reads after it do
+/// nothing.
 class Fields {
-  public:
+ public:
     explicit Fields(const Json& json);
     /// Absent members leave `value` as it was.
     Fields& get(const char* key, std::string& value);
@@ -28,7 +29,7 @@ class Fields {
     void fail(const char* key);
     Result<> done();
 
-  private:
+ private:
     const Json& json_;
     Result<> outcome_;
 };

@@ -30,7 +30,8 @@ std::string unescape(std::string_view text) {
         unsigned value = 0;
         const bool escaped =
             text[i] == '\\' && i + 3 < text.size() &&
-            std::from_chars(text.data() + i + 1, text.data() + i + 4, value, 8).ptr == text.data() + i + 4;
+            std::from_chars(text.data() + i + 1, text.data() + i + 4, value, 8).ptr ==
+                text.data() + i + 4;
         out += escaped ? static_cast<char>(value) : text[i];
         if (escaped) i += 3;
     }
@@ -41,7 +42,8 @@ std::string unescape(std::string_view text) {
 std::optional<MountPoint> parse_line(std::string_view line) {
     const std::vector<std::string_view> fields = split(line, ' ');
     std::size_t dash = 6;
-    while (dash < fields.size() && fields[dash] != "-") ++dash;
+    while (dash < fields.size() && fields[dash] != "-")
+        ++dash;
     if (dash + 2 >= fields.size()) return std::nullopt;
     MountPoint mount;
     std::from_chars(fields[0].data(), fields[0].data() + fields[0].size(), mount.mount);
@@ -52,7 +54,8 @@ std::optional<MountPoint> parse_line(std::string_view line) {
     if (dash + 3 < fields.size()) {
         for (const std::string_view option : split(fields[dash + 3], ',')) {
             if (!option.starts_with(kOwner)) continue;
-            std::from_chars(option.data() + kOwner.size(), option.data() + option.size(), mount.owner);
+            std::from_chars(option.data() + kOwner.size(), option.data() + option.size(),
+                            mount.owner);
         }
     }
     return mount;
@@ -81,10 +84,12 @@ bool is_within(std::string_view path, std::string_view directory) {
            (path.size() == directory.size() || path[directory.size()] == '/');
 }
 
-std::optional<MountPoint> mount_above(const std::vector<MountPoint>& mounts, std::string_view path) {
+std::optional<MountPoint> mount_above(const std::vector<MountPoint>& mounts,
+                                      std::string_view path) {
     std::optional<MountPoint> best;
     for (const MountPoint& mount : mounts) {
-        if (is_within(path, mount.path) && (!best || mount.path.size() >= best->path.size())) best = mount;
+        if (is_within(path, mount.path) && (!best || mount.path.size() >= best->path.size()))
+            best = mount;
     }
     return best;
 }

@@ -15,11 +15,11 @@ namespace unwrite::control {
 inline constexpr const char* kMountType = "fuse.unwrite";
 
 struct MountPoint {
-    std::uint64_t mount = 0;   ///< the kernel's number of the mount
-    std::string path;          ///< bytes, absolute, no symlinks
-    std::string type;          ///< "fuse.unwrite", "ext4"...
-    std::string id;            ///< of the session, from the source "unwrite:<id>"
-    uid_t owner = 0;           ///< who mounted it: the daemon's uid
+    std::uint64_t mount = 0;  ///< the kernel's number of the mount
+    std::string path;         ///< bytes, absolute, no symlinks
+    std::string type;         ///< "fuse.unwrite", "ext4"...
+    std::string id;           ///< of the session, from the source "unwrite:<id>"
+    uid_t owner = 0;          ///< who mounted it: the daemon's uid
 };
 
 /// Lines that cannot be read are left out.

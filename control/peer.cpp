@@ -63,7 +63,8 @@ Result<Process> read_process(pid_t pid) {
 Result<> Agents::check_new(pid_t guard, pid_t starter) const {
     const Result<Process> process = read_process(guard);
     if (process && process->parent == starter) return {};
-    return Error(ErrorKind::kRefused, EPERM, "begin run: the process is not a child of the one that asks");
+    return Error(ErrorKind::kRefused, EPERM,
+                 "begin run: the process is not a child of the one that asks");
 }
 
 Result<> Agents::add(std::uint64_t run, pid_t guard, pid_t starter) {

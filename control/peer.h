@@ -1,4 +1,5 @@
-// Who is at the other end of the socket: the kernel's word for it, and whether it descends from an agent.
+// Who is at the other end of the socket: the kernel's word for it, and whether it descends from an
+// agent.
 #pragma once
 
 #include <sys/types.h>
@@ -13,7 +14,7 @@
 namespace unwrite::control {
 
 struct Peer {
-    pid_t pid = 0;   ///< 0: in a process namespace that this process does not see
+    pid_t pid = 0;  ///< 0: in a process namespace that this process does not see
     uid_t uid = 0;
 };
 
@@ -24,32 +25,32 @@ Result<Peer> peer_of(int socket);
 struct Process {
     pid_t pid = 0;
     pid_t parent = 0;
-    std::uint64_t start = 0;   ///< in clock ticks since boot
+    std::uint64_t start = 0;  ///< in clock ticks since boot
 };
 /// From /proc; ENOENT when there is no such process.
 Result<Process> read_process(pid_t pid);
 
 /// The processes that runs were begun for. They and all their descendants are agents. Thread-safe.
 class Agents {
-  public:
-    /// `guard` is the process below which the agent lives; `starter` the one that began the run and may end it.
-    /// kRefused unless `guard` is a child of `starter`.
+ public:
+    /// `guard` is the process below which the agent lives; `starter` the one that began the run and
+    /// may end it. kRefused unless `guard` is a child of `starter`.
     Result<> check_new(pid_t guard, pid_t starter) const;
     Result<> add(std::uint64_t run, pid_t guard, pid_t starter);
     /// True when `asker` began this run. Forgets the run.
     bool remove(std::uint64_t run, pid_t asker, bool is_user);
-    /// Whether `pid` is or descends from an agent. A process whose ancestry cannot be told counts as one while
-    /// any run is on.
+    /// Whether `pid` is or descends from an agent. A process whose ancestry cannot be told counts
+    /// as one while any run is on.
     bool is_agent(pid_t pid);
 
-  private:
+ private:
     struct Run {
         std::uint64_t number = 0;
         Process guard;
         Process starter;
     };
     std::mutex mutex_;
-    std::vector<Run> runs_;   ///< guarded by mutex_
+    std::vector<Run> runs_;  ///< guarded by mutex_
 };
 
 }  // namespace unwrite::control

@@ -27,14 +27,17 @@ Error malformed(const char* why) {
     return Error(ErrorKind::kUsage, EINVAL, std::string("read request: ") + why);
 }
 
-std::uint8_t byte(char c) { return static_cast<std::uint8_t>(c); }
+std::uint8_t byte(char c) {
+    return static_cast<std::uint8_t>(c);
+}
 
 std::string to_base64(std::string_view bytes) {
     std::string out;
     for (std::size_t i = 0; i < bytes.size(); i += 3) {
         std::uint32_t group = 0;
         const std::size_t have = std::min<std::size_t>(3, bytes.size() - i);
-        for (std::size_t k = 0; k < 3; ++k) group = group << 8 | (k < have ? byte(bytes[i + k]) : 0u);
+        for (std::size_t k = 0; k < 3; ++k)
+            group = group << 8 | (k < have ? byte(bytes[i + k]) : 0u);
         for (std::size_t k = 0; k < 4; ++k) {
             out += k <= have ? kBase64[group >> (18 - 6 * k) & 63] : '=';
         }
@@ -56,7 +59,8 @@ Result<std::string> from_base64(std::string_view text) {
             if (!padding) have = k + 1;
             group = group << 6 | (padding ? 0u : static_cast<std::uint32_t>(value));
         }
-        for (std::size_t k = 0; k + 1 < have; ++k) out += static_cast<char>(group >> (16 - 8 * k) & 255);
+        for (std::size_t k = 0; k + 1 < have; ++k)
+            out += static_cast<char>(group >> (16 - 8 * k) & 255);
     }
     return out;
 }
@@ -180,11 +184,13 @@ std::string dump(const Json& json) {
 }
 
 std::string format_request(const Request& request) {
-    return dump(Json{{"id", request.id}, {"command", request.command}, {"arguments", request.arguments}});
+    return dump(
+        Json{{"id", request.id}, {"command", request.command}, {"arguments", request.arguments}});
 }
 
 std::string format_answer(std::uint64_t id, const Result<Json>& outcome) {
-    if (!outcome) return dump(Json{{"id", id}, {"ok", false}, {"error", encode_error(outcome.error())}});
+    if (!outcome)
+        return dump(Json{{"id", id}, {"ok", false}, {"error", encode_error(outcome.error())}});
     std::string text = dump(Json{{"id", id}, {"ok", true}, {"result", *outcome}});
     if (text.size() <= kMaxAnswer) return text;
     const Error error(ErrorKind::kSystem, EMSGSIZE, "send answer: it has more than 64 MiB",
@@ -212,7 +218,8 @@ Error decode_error(const Json& json) {
     }
     const auto number = json.find("number");
     const bool known = number != json.end() && number->is_number_integer();
-    return Error(kind, known ? number->get<int>() : EIO, text_at(json, "text"), text_at(json, "advice"));
+    return Error(kind, known ? number->get<int>() : EIO, text_at(json, "text"),
+                 text_at(json, "advice"));
 }
 
 }  // namespace unwrite::control

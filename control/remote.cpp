@@ -16,11 +16,14 @@ namespace {
 
 constexpr std::chrono::milliseconds kTransfer{10'000};
 
-Json from(const Asker& asker) { return Json{{"session", encode_bytes(asker.session)}}; }
+Json from(const Asker& asker) {
+    return Json{{"session", encode_bytes(asker.session)}};
+}
 
 /// An answer that does not come is the daemon's end, whichever call noticed it.
 Error gone(const Error& error) {
-    return Error(ErrorKind::kNoWorkspace, error.number(), "ask the daemon: it went away (" + error.message() + ")",
+    return Error(ErrorKind::kNoWorkspace, error.number(),
+                 "ask the daemon: it went away (" + error.message() + ")",
                  "see daemon.log in the state directory; `unwrite mount` starts it again");
 }
 
@@ -38,12 +41,14 @@ Result<Json> Remote::ask(const std::string& command, Json arguments) {
     const std::uint64_t id = next_id_++;
     const std::string request = format_request(Request{id, command, std::move(arguments)});
     if (request.size() > kMaxRequest) {
-        return Error(ErrorKind::kUsage, E2BIG, command + ": the request has more than 1 MiB", "name fewer paths");
+        return Error(ErrorKind::kUsage, E2BIG, command + ": the request has more than 1 MiB",
+                     "name fewer paths");
     }
     // A daemon that sends this client away may do so before it has read the request.
     const Result<> sent = channel.write_line(request, kTransfer);
     // The operation takes as long as it takes; a daemon that dies closes the connection.
-    const Result<std::string> line = channel.read_line(kMaxAnswer, Channel::kForever, Channel::kForever);
+    const Result<std::string> line =
+        channel.read_line(kMaxAnswer, Channel::kForever, Channel::kForever);
     if (!line) return gone(sent ? line.error() : sent.error());
     return parse_answer(*line, id);
 }
@@ -84,7 +89,8 @@ Result<> Remote::end_run(overlay::NodeNumber run) {
     return {};
 }
 
-Result<Moved> Remote::rollback(const Asker& asker, const std::string& node, bool pop, bool dry_run) {
+Result<Moved> Remote::rollback(const Asker& asker, const std::string& node, bool pop,
+                               bool dry_run) {
     Json arguments = from(asker);
     arguments["node"] = encode_bytes(node);
     arguments["pop"] = pop;
@@ -137,16 +143,18 @@ Result<Moved> Remote::restore_paths(const Asker& asker, const std::vector<std::s
 }
 
 Result<overlay::Status> Remote::status(const std::string& since, bool count_lines) {
-    return ask_for<overlay::Status>("status",
-                                    Json{{"since", encode_bytes(since)}, {"count_lines", count_lines}});
+    return ask_for<overlay::Status>(
+        "status", Json{{"since", encode_bytes(since)}, {"count_lines", count_lines}});
 }
 
 Result<overlay::Log> Remote::log(const std::string& path, bool all, bool changes) {
-    return ask_for<overlay::Log>("log", Json{{"path", encode_bytes(path)}, {"all", all}, {"changes", changes}});
+    return ask_for<overlay::Log>(
+        "log", Json{{"path", encode_bytes(path)}, {"all", all}, {"changes", changes}});
 }
 
 Result<std::vector<overlay::FileDiff>> Remote::diff(const std::string& from, const std::string& to,
-                                                    const std::vector<std::string>& paths, bool text) {
+                                                    const std::vector<std::string>& paths,
+                                                    bool text) {
     TRY_ASSIGN(const Json json, ask("diff", Json{{"from", encode_bytes(from)},
                                                  {"to", encode_bytes(to)},
                                                  {"paths", encode_texts(paths)},

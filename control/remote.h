@@ -1,5 +1,5 @@
-// Remote: the operations of a workspace that a daemon serves, over its socket. Each call is a connection of its
-// own, so a Remote may be kept for long; it is used by one thread at a time.
+// Remote: the operations of a workspace that a daemon serves, over its socket. Each call is a
+// connection of its own, so a Remote may be kept for long; it is used by one thread at a time.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 namespace unwrite::control {
 
 class Remote final : public overlay::Operations {
-  public:
+ public:
     /// Asks the daemon of this mount who it is. kNoWorkspace when it does not answer.
     static Result<std::unique_ptr<Remote>> connect(const MountPoint& mount);
 
@@ -18,28 +18,32 @@ class Remote final : public overlay::Operations {
     /// Makes the daemon unmount and end; returns when it has begun.
     Result<> stop();
 
-    Result<overlay::Node> checkpoint(const overlay::Asker& asker, overlay::NodeKind kind, const std::string& name,
-                                     const std::string& text) override;
+    Result<overlay::Node> checkpoint(const overlay::Asker& asker, overlay::NodeKind kind,
+                                     const std::string& name, const std::string& text) override;
     Result<overlay::Node> begin_run(const overlay::Asker& asker, const std::string& text) override;
     Result<> end_run(overlay::NodeNumber run) override;
     Result<overlay::Moved> rollback(const overlay::Asker& asker, const std::string& node, bool pop,
                                     bool dry_run) override;
     Result<overlay::Moved> undo(const overlay::Asker& asker, unsigned count, bool dry_run) override;
-    Result<overlay::Moved> revert(const overlay::Asker& asker, const std::string& what, bool dry_run) override;
+    Result<overlay::Moved> revert(const overlay::Asker& asker, const std::string& what,
+                                  bool dry_run) override;
     Result<overlay::Moved> redo(const overlay::Asker& asker, unsigned count, bool dry_run) override;
     Result<overlay::Moved> discard(const overlay::Asker& asker, bool purge, bool dry_run) override;
-    Result<overlay::Node> commit(const overlay::Asker& asker, const std::string& text, bool keep_history) override;
-    Result<overlay::Moved> restore_paths(const overlay::Asker& asker, const std::vector<std::string>& paths,
+    Result<overlay::Node> commit(const overlay::Asker& asker, const std::string& text,
+                                 bool keep_history) override;
+    Result<overlay::Moved> restore_paths(const overlay::Asker& asker,
+                                         const std::vector<std::string>& paths,
                                          const std::string& node, bool dry_run) override;
     Result<overlay::Status> status(const std::string& since, bool count_lines) override;
     Result<overlay::Log> log(const std::string& path, bool all, bool changes) override;
     Result<std::vector<overlay::FileDiff>> diff(const std::string& from, const std::string& to,
-                                                const std::vector<std::string>& paths, bool text) override;
+                                                const std::vector<std::string>& paths,
+                                                bool text) override;
     Result<overlay::Collected> gc(const overlay::Retention& retention) override;
     Result<overlay::Checked> check(bool repair) override;
     Result<> recover() override;
 
-  private:
+ private:
     explicit Remote(MountPoint mount) : mount_(std::move(mount)) {}
     Result<Json> ask(const std::string& command, Json arguments);
     template <class T>

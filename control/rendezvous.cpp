@@ -23,14 +23,15 @@ namespace {
 
 constexpr int kBacklog = 32;
 
-/// A session's id comes out of mountinfo, where others may have written: only what new_session_id() makes.
+/// A session's id comes out of mountinfo, where others may have written: only what new_session_id()
+/// makes.
 bool is_id(const std::string& id) {
     return !id.empty() && id.size() <= 32 &&
            id.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-/// Through /proc, because a socket's path may have 107 bytes only, and so that a directory that was checked
-/// cannot be exchanged for another before it is used.
+/// Through /proc, because a socket's path may have 107 bytes only, and so that a directory that was
+/// checked cannot be exchanged for another before it is used.
 sockaddr_un address_of(int directory, const std::string& name) {
     sockaddr_un address = {};
     address.sun_family = AF_UNIX;
@@ -75,11 +76,13 @@ Result<Listening> listen_in(const std::string& directory, const std::string& id)
     TRY_ASSIGN(listening.socket, new_socket());
     const sockaddr_un address = address_of(listening.directory.get(), listening.name);
     // The directory admits nobody else, so the moment before the mode is set harms nobody.
-    if (::bind(listening.socket.get(), generic(address), sizeof address) != 0) return sys::last_error();
+    if (::bind(listening.socket.get(), generic(address), sizeof address) != 0)
+        return sys::last_error();
     if (::fchmodat(listening.directory.get(), listening.name.c_str(), 0600, 0) != 0 ||
         ::listen(listening.socket.get(), kBacklog) != 0) {
         const Error error = sys::last_error();
-        ignore(sys::unlink(listening.directory.get(), listening.name), "the first failure is reported");
+        ignore(sys::unlink(listening.directory.get(), listening.name),
+               "the first failure is reported");
         return error;
     }
     return listening;
@@ -92,7 +95,8 @@ Result<UniqueFd> connect_in(const std::string& directory, const std::string& id,
     if (::connect(socket.get(), generic(address), sizeof address) != 0) return sys::last_error();
     TRY_ASSIGN(const Peer peer, peer_of(socket.get()));
     if (peer.uid != owner) {
-        return Error(ErrorKind::kRefused, EPERM, "connect " + directory + ": the socket belongs to someone else");
+        return Error(ErrorKind::kRefused, EPERM,
+                     "connect " + directory + ": the socket belongs to someone else");
     }
     return socket;
 }
@@ -151,8 +155,10 @@ Result<UniqueFd> connect_to(const std::string& id, uid_t owner) {
         for (const std::string& directory : runtime_directories(owner)) {
             Result<UniqueFd> socket = connect_in(directory, id, owner);
             if (socket) return socket;
-            // A socket that is there but closed to us is the answer; anything else is looked for further on.
-            if (socket.error().number() == EACCES) return socket.error().with_context("connect to the daemon");
+            // A socket that is there but closed to us is the answer; anything else is looked for
+            // further on.
+            if (socket.error().number() == EACCES)
+                return socket.error().with_context("connect to the daemon");
         }
     }
     return Error(ErrorKind::kNoWorkspace, ENOTCONN, "connect to the daemon: it does not answer");

@@ -33,7 +33,7 @@ void block_signals() {
 }  // namespace
 
 class Server::Impl {
-  public:
+ public:
     Impl(overlay::Operations& operations, Service service, const ServerOptions& options)
         : options_(options),
           service_(std::move(service)),
@@ -45,7 +45,7 @@ class Server::Impl {
     Result<> start();
     const std::string& path() const { return listening_.path; }
 
-  private:
+ private:
     struct Connection {
         explicit Connection(UniqueFd socket) : channel(std::move(socket)) {}
         Channel channel;
@@ -67,7 +67,7 @@ class Server::Impl {
     UniqueFd stop_;
     std::thread acceptor_;
     std::mutex mutex_;
-    std::list<Connection> connections_;   ///< guarded by mutex_
+    std::list<Connection> connections_;  ///< guarded by mutex_
 };
 
 Result<> Server::Impl::start() {
@@ -81,13 +81,17 @@ Result<> Server::Impl::start() {
 Server::Impl::~Impl() {
     if (!acceptor_.joinable()) return;
     const std::uint64_t one = 1;
-    if (::write(stop_.get(), &one, sizeof one) != sizeof one) log::error("stop the control socket: no event");
+    if (::write(stop_.get(), &one, sizeof one) != sizeof one)
+        log::error("stop the control socket: no event");
     acceptor_.join();
-    ignore(sys::unlink(listening_.directory.get(), listening_.name), "a dead socket is swept by the next daemon");
+    ignore(sys::unlink(listening_.directory.get(), listening_.name),
+           "a dead socket is swept by the next daemon");
     const std::lock_guard lock(mutex_);
     // Reading ends; an answer that is under way is still written.
-    for (Connection& connection : connections_) ::shutdown(connection.channel.fd(), SHUT_RD);
-    for (Connection& connection : connections_) connection.thread.join();
+    for (Connection& connection : connections_)
+        ::shutdown(connection.channel.fd(), SHUT_RD);
+    for (Connection& connection : connections_)
+        connection.thread.join();
 }
 
 void Server::Impl::accept_all() {
@@ -122,8 +126,10 @@ void Server::Impl::reap() {
 void Server::Impl::admit(UniqueFd socket) {
     const std::lock_guard lock(mutex_);
     if (connections_.size() >= options_.most_clients) {
-        const Error busy(ErrorKind::kSystem, EAGAIN, "connect: too many clients at once", "try again");
-        ignore(Channel(std::move(socket)).write_line(format_answer(0, busy), std::chrono::milliseconds(0)),
+        const Error busy(ErrorKind::kSystem, EAGAIN, "connect: too many clients at once",
+                         "try again");
+        ignore(Channel(std::move(socket))
+                   .write_line(format_answer(0, busy), std::chrono::milliseconds(0)),
                "the client that is sent away need not listen");
         return;
     }
@@ -141,13 +147,15 @@ void Server::Impl::talk(Connection& connection) {
     const Result<Peer> peer = peer_of(channel.fd());
     if (!peer) return;
     if (peer->uid != ::geteuid() && peer->uid != 0) {
-        const Error other(ErrorKind::kRefused, EPERM, "connect: the workspace is mounted by another user");
+        const Error other(ErrorKind::kRefused, EPERM,
+                          "connect: the workspace is mounted by another user");
         ignore(channel.write_line(format_answer(0, other), options_.transfer), "it may be gone");
         return;
     }
     const bool agent = agents_.is_agent(peer->pid);
     for (;;) {
-        const Result<std::string> line = channel.read_line(kMaxRequest, options_.idle, options_.transfer);
+        const Result<std::string> line =
+            channel.read_line(kMaxRequest, options_.idle, options_.transfer);
         if (!line && line.error().number() != EMSGSIZE) return;
         const Result<Request> request =
             line ? parse_request(*line)
@@ -158,7 +166,8 @@ void Server::Impl::talk(Connection& connection) {
     }
 }
 
-Result<Json> Server::Impl::answer(const Peer& peer, bool agent_from_the_start, const Request& request) {
+Result<Json> Server::Impl::answer(const Peer& peer, bool agent_from_the_start,
+                                  const Request& request) {
     // Libraries below may throw (no memory, for one); a daemon that dies takes the mount with it.
     try {
         const bool agent = agent_from_the_start || agents_.is_agent(peer.pid);
@@ -171,7 +180,9 @@ Result<Json> Server::Impl::answer(const Peer& peer, bool agent_from_the_start, c
 
 Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Server::~Server() = default;
-const std::string& Server::path() const { return impl_->path(); }
+const std::string& Server::path() const {
+    return impl_->path();
+}
 
 Result<std::unique_ptr<Server>> Server::start(overlay::Operations& operations, Service service,
                                               const ServerOptions& options) {

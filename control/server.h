@@ -1,5 +1,6 @@
-// Server: answers requests on the session's socket, one thread per connection, until it is destroyed. Clients are
-// the daemon's own user and root; which of them are agents the kernel's list of processes tells.
+// Server: answers requests on the session's socket, one thread per connection, until it is
+// destroyed. Clients are the daemon's own user and root; which of them are agents the kernel's list
+// of processes tells.
 #pragma once
 
 #include <chrono>
@@ -11,15 +12,15 @@
 namespace unwrite::control {
 
 struct ServerOptions {
-    std::string id;                 ///< of the session; the socket is <id>.sock
-    std::string mount_point;        ///< the socket is never put at or below it
-    unsigned most_clients = 64;     ///< at one time; more are told so and sent away
+    std::string id;                              ///< of the session; the socket is <id>.sock
+    std::string mount_point;                     ///< the socket is never put at or below it
+    unsigned most_clients = 64;                  ///< at one time; more are told so and sent away
     std::chrono::milliseconds idle{30'000};      ///< for the next request to begin
     std::chrono::milliseconds transfer{10'000};  ///< for a request to arrive or an answer to leave
 };
 
 class Server {
-  public:
+ public:
     /// Listens and answers from now on. `operations` outlives the server.
     static Result<std::unique_ptr<Server>> start(overlay::Operations& operations, Service service,
                                                  const ServerOptions& options);
@@ -30,7 +31,7 @@ class Server {
 
     const std::string& path() const;
 
-  private:
+ private:
     class Impl;
     explicit Server(std::unique_ptr<Impl> impl);
     std::unique_ptr<Impl> impl_;

@@ -75,7 +75,8 @@ Result<> decode_entry(const Json& json, overlay::LogEntry& entry) {
 
 Json encode_texts(const std::vector<std::string>& values) {
     Json list = Json::array();
-    for (const std::string& value : values) list.push_back(encode_bytes(value));
+    for (const std::string& value : values)
+        list.push_back(encode_bytes(value));
     return list;
 }
 
@@ -108,12 +109,17 @@ Result<> decode(const Json& json, overlay::Change& change) {
 
 Json encode(const overlay::Node& node) {
     Json tags = Json::object();
-    for (const auto& [key, value] : node.tags) tags[key] = encode_bytes(value);
-    return Json{{"number", node.number}, {"parent", node.parent},
+    for (const auto& [key, value] : node.tags)
+        tags[key] = encode_bytes(value);
+    return Json{{"number", node.number},
+                {"parent", node.parent},
                 {"kind", word(kNodeKinds, node.kind)},
-                {"name", encode_bytes(node.name)}, {"text", encode_bytes(node.text)},
-                {"time_ns", node.time_ns}, {"origin", node.origin},
-                {"open", node.open}, {"tags", std::move(tags)}};
+                {"name", encode_bytes(node.name)},
+                {"text", encode_bytes(node.text)},
+                {"time_ns", node.time_ns},
+                {"origin", node.origin},
+                {"open", node.open},
+                {"tags", std::move(tags)}};
 }
 
 Result<> decode(const Json& json, overlay::Node& node) {
@@ -138,10 +144,14 @@ Result<> decode(const Json& json, overlay::Node& node) {
 }
 
 Json encode(const overlay::Origin& origin) {
-    return Json{{"number", origin.number}, {"uid", origin.uid}, {"pid", origin.pid},
+    return Json{{"number", origin.number},
+                {"uid", origin.uid},
+                {"pid", origin.pid},
                 {"executable", encode_bytes(origin.executable)},
                 {"session", encode_bytes(origin.session)},
-                {"step", origin.step}, {"agent", origin.agent}, {"time_ns", origin.time_ns}};
+                {"step", origin.step},
+                {"agent", origin.agent},
+                {"time_ns", origin.time_ns}};
 }
 
 Result<> decode(const Json& json, overlay::Origin& origin) {
@@ -158,10 +168,13 @@ Result<> decode(const Json& json, overlay::Origin& origin) {
 }
 
 Json encode(const overlay::Status& status) {
-    return Json{{"root", status.root}, {"current", status.current},
+    return Json{{"root", status.root},
+                {"current", status.current},
                 {"checkpoint", encode_bytes(status.checkpoint)},
-                {"wounded", status.wounded}, {"task_open", status.task_open},
-                {"steps", status.steps}, {"lines", encode_lines(status.lines)},
+                {"wounded", status.wounded},
+                {"task_open", status.task_open},
+                {"steps", status.steps},
+                {"lines", encode_lines(status.lines)},
                 {"changes", encode_list(status.changes)}};
 }
 
@@ -180,8 +193,10 @@ Result<> decode(const Json& json, overlay::Status& status) {
 
 Json encode(const overlay::Log& log) {
     Json entries = Json::array();
-    for (const overlay::LogEntry& entry : log.entries) entries.push_back(encode_entry(entry));
-    return Json{{"current", log.current}, {"entries", std::move(entries)},
+    for (const overlay::LogEntry& entry : log.entries)
+        entries.push_back(encode_entry(entry));
+    return Json{{"current", log.current},
+                {"entries", std::move(entries)},
                 {"open_changes", encode_list(log.open_changes)},
                 {"origins", encode_list(log.origins)}};
 }
@@ -190,7 +205,8 @@ Result<> decode(const Json& json, overlay::Log& log) {
     Fields fields(json);
     if (const Json* entries = fields.find("entries")) {
         if (!entries->is_array()) fields.fail("entries");
-        for (const Json& entry : *entries) TRY(decode_entry(entry, log.entries.emplace_back()));
+        for (const Json& entry : *entries)
+            TRY(decode_entry(entry, log.entries.emplace_back()));
     }
     return fields.get("current", log.current)
         .get_list("open_changes", log.open_changes)
@@ -199,8 +215,10 @@ Result<> decode(const Json& json, overlay::Log& log) {
 }
 
 Json encode(const overlay::FileDiff& diff) {
-    return Json{{"change", encode(diff.change)}, {"binary", diff.binary},
-                {"text", encode_bytes(diff.text)}, {"lines", encode_lines(diff.lines)}};
+    return Json{{"change", encode(diff.change)},
+                {"binary", diff.binary},
+                {"text", encode_bytes(diff.text)},
+                {"lines", encode_lines(diff.lines)}};
 }
 
 Result<> decode(const Json& json, overlay::FileDiff& diff) {
@@ -213,7 +231,8 @@ Result<> decode(const Json& json, overlay::FileDiff& diff) {
 }
 
 Json encode(const overlay::Moved& moved) {
-    return Json{{"from", moved.from}, {"to", moved.to},
+    return Json{{"from", moved.from},
+                {"to", moved.to},
                 {"changes", encode_list(moved.changes)},
                 {"others", encode_list(moved.others)},
                 {"behind", encode_texts(moved.behind)}};
@@ -230,7 +249,8 @@ Result<> decode(const Json& json, overlay::Moved& moved) {
 }
 
 Json encode(const overlay::Collected& collected) {
-    return Json{{"nodes", collected.nodes}, {"deltas", collected.deltas}, {"objects", collected.objects}};
+    return Json{
+        {"nodes", collected.nodes}, {"deltas", collected.deltas}, {"objects", collected.objects}};
 }
 
 Result<> decode(const Json& json, overlay::Collected& collected) {
@@ -244,8 +264,10 @@ Result<> decode(const Json& json, overlay::Collected& collected) {
 Json encode(const overlay::Checked& checked) {
     return Json{{"problems", encode_texts(checked.problems)},
                 {"repaired", encode_texts(checked.repaired)},
-                {"nodes", checked.nodes}, {"deltas", checked.deltas},
-                {"records", checked.records}, {"bytes", checked.bytes},
+                {"nodes", checked.nodes},
+                {"deltas", checked.deltas},
+                {"records", checked.records},
+                {"bytes", checked.bytes},
                 {"attic_objects", checked.attic_objects}};
 }
 
@@ -276,13 +298,18 @@ Result<> decode(const Json& json, overlay::Retention& retention) {
 }
 
 Json encode(const DaemonInfo& info) {
-    return Json{{"version", info.version}, {"id", info.id},
+    return Json{{"version", info.version},
+                {"id", info.id},
                 {"workspace", encode_bytes(info.workspace)},
                 {"mount_point", encode_bytes(info.mount_point)},
-                {"pid", info.pid}, {"device", info.device}, {"inode", info.inode},
-                {"fresh", info.fresh}, {"interrupted", info.interrupted},
+                {"pid", info.pid},
+                {"device", info.device},
+                {"inode", info.inode},
+                {"fresh", info.fresh},
+                {"interrupted", info.interrupted},
                 {"finished_restore", info.finished_restore},
-                {"task_open", info.task_open}, {"retention", encode(info.retention)}};
+                {"task_open", info.task_open},
+                {"retention", encode(info.retention)}};
 }
 
 Result<> decode(const Json& json, DaemonInfo& info) {

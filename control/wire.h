@@ -1,6 +1,6 @@
-// The structures of overlay/operations.h as JSON, one pair of functions each. The same text is what `--json` prints.
-// Decoding takes any JSON and fails with kUsage; unknown members are ignored, so that an older client can read a
-// newer server's answers.
+// The structures of overlay/operations.h as JSON, one pair of functions each. The same text is what
+// `--json` prints. Decoding takes any JSON and fails with kUsage; unknown members are ignored, so
+// that an older client can read a newer server's answers.
 #pragma once
 
 #include "control/fields.h"
@@ -11,17 +11,17 @@ namespace unwrite::control {
 /// What a client may know about the daemon it talks to.
 struct DaemonInfo {
     std::string version;
-    std::string id;                  ///< of the session; also in the mount's source
-    std::string workspace;           ///< where the raw directory is, as it was named
+    std::string id;         ///< of the session; also in the mount's source
+    std::string workspace;  ///< where the raw directory is, as it was named
     std::string mount_point;
     std::int64_t pid = 0;
-    std::uint64_t device = 0;        ///< of the raw directory
+    std::uint64_t device = 0;  ///< of the raw directory
     std::uint64_t inode = 0;
-    bool fresh = false;              ///< what opening the session found (overlay::Found)
+    bool fresh = false;  ///< what opening the session found (overlay::Found)
     bool interrupted = false;
     bool finished_restore = false;
     bool task_open = false;
-    overlay::Retention retention;    ///< gc's limits as the workspace's configuration has them
+    overlay::Retention retention;  ///< gc's limits as the workspace's configuration has them
 };
 
 Json encode(const overlay::Change& change);
@@ -77,7 +77,8 @@ Fields& Fields::get_list(const char* key, std::vector<T>& values) {
 template <class T>
 Json encode_list(const std::vector<T>& values) {
     Json list = Json::array();
-    for (const T& value : values) list.push_back(encode(value));
+    for (const T& value : values)
+        list.push_back(encode(value));
     return list;
 }
 Json encode_texts(const std::vector<std::string>& values);

@@ -31,7 +31,7 @@ Result<> pretend_to_create(int parent, const std::string& name, mode_t type) {
 }
 
 class Announcer {
-  public:
+ public:
     Announcer(Nudges& nudges, UniqueFd root) : nudges_(nudges), root_(std::move(root)) {}
 
     void name(const overlay::Restored::NameChange& change) {
@@ -51,7 +51,7 @@ class Announcer {
         ignore(sys::change_mode(found->get(), status->st_mode & 07777U), kHarmless);
     }
 
-  private:
+ private:
     void disappear(int parent, const overlay::Restored::NameChange& change) {
         nudges_.begin({change.parent, change.name, false, change.directory});
         ignore(change.directory ? sys::remove_directory(parent, change.name)
@@ -80,8 +80,7 @@ class Announcer {
 
 }  // namespace
 
-void announce_restored(Server& server, const MountPlace& place,
-                       const overlay::Restored& restored) {
+void announce_restored(Server& server, const MountPlace& place, const overlay::Restored& restored) {
     auto root = place.open();
     if (!root) return;
     Announcer announcer(server.nudges, std::move(*root));

@@ -20,18 +20,23 @@ std::unique_ptr<Helper> start_helper(const char* name, Descriptors descriptors) 
     return nullptr;
 }
 
-/// Until the writes that the workers took are answered. A worker counts a write before it is seen to have looked for one.
+/// Until the writes that the workers took are answered. A worker counts a write before it is seen
+/// to have looked for one.
 void await_taken(const WriteBack& writes) {
-    while (writes.receiving != 0) std::this_thread::yield();
-    while (writes.in_flight != 0) std::this_thread::sleep_for(std::chrono::microseconds(20));
+    while (writes.receiving != 0)
+        std::this_thread::yield();
+    while (writes.in_flight != 0)
+        std::this_thread::sleep_for(std::chrono::microseconds(20));
 }
 
-/// Files are written through; what is dirty are pages of shared mappings, which have no request of their own.
+/// Files are written through; what is dirty are pages of shared mappings, which have no request of
+/// their own.
 ///
-/// The kernel starts their writes here but does not wait for a FUSE filesystem to answer them. Requests come in order, so
-/// when a later one is answered, all started ones were taken but those that the kernel holds back (it lets so many run at a
-/// time), and of these some follow when the running ones end. When a round brings none, none is left. Some rounds at least:
-/// no document says that one call of syncfs starts them all before it returns.
+/// The kernel starts their writes here but does not wait for a FUSE filesystem to answer them.
+/// Requests come in order, so when a later one is answered, all started ones were taken but those
+/// that the kernel holds back (it lets so many run at a time), and of these some follow when the
+/// running ones end. When a round brings none, none is left. Some rounds at least: no document says
+/// that one call of syncfs starts them all before it returns.
 Result<> write_back_mount(const Server& server, const MountPlace& place) {
     TRY_ASSIGN(const UniqueFd root, place.open());
     const WriteBack& writes = server.write_back;
@@ -41,7 +46,9 @@ Result<> write_back_mount(const Server& server, const MountPlace& place) {
         ignore(sys::statvfs_fd(root.get()), "the request is what counts");
         await_taken(writes);
         const std::uint64_t after = writes.taken;
-        if ((after == before && round + 1 >= tuning::kWriteBackRounds) || fuse_session_exited(server.session) != 0) return {};
+        if ((after == before && round + 1 >= tuning::kWriteBackRounds) ||
+            fuse_session_exited(server.session) != 0)
+            return {};
         before = after;
     }
 }
@@ -84,7 +91,8 @@ void Caches::forget(const overlay::Restored& restored) {
     // All names at once, without a lock: nothing that waits at the gate is in the way.
     if (restored.names && server_.epochs) fuse_lowlevel_notify_increment_epoch(server_.session);
 #endif
-    // Dropping a page waits for a request of that page, and a dirty page's request waits at the closed gate: patience ends.
+    // Dropping a page waits for a request of that page, and a dirty page's request waits at the
+    // closed gate: patience ends.
     auto copy = std::make_shared<const overlay::Restored>(restored);
     notifier_->post([this, copy] { forget_objects(*copy); });
     if (!notifier_->wait(tuning::kForgetPatience)) {
@@ -104,8 +112,9 @@ void Caches::forget_objects(const overlay::Restored& restored) {
     }
 }
 
-/// Without epochs names are dropped one by one, which needs the lock of the parent: only after the gate is open again.
-/// A name that is not on the (possibly cut) list may be seen for another second (tuning::kEntrySeconds).
+/// Without epochs names are dropped one by one, which needs the lock of the parent: only after the
+/// gate is open again. A name that is not on the (possibly cut) list may be seen for another second
+/// (tuning::kEntrySeconds).
 void Caches::forget_names(const overlay::Restored& restored) {
     for (const auto& change : restored.changed_names) {
         if (change.parent == 0) continue;

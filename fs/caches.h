@@ -1,4 +1,5 @@
-// Caches: what the kernel keeps of the tree, and how it is made to write it back, forget it, and tell its watchers.
+// Caches: what the kernel keeps of the tree, and how it is made to write it back, forget it, and
+// tell its watchers.
 #pragma once
 
 #include <memory>
@@ -11,7 +12,7 @@ namespace unwrite::fs {
 
 /// Lives while requests are served. Thread-safe.
 class Caches {
-  public:
+ public:
     /// Helpers that cannot be had (an old kernel) are done without; the log says so.
     Caches(Server& server, MountPlace place);
     ~Caches();
@@ -23,7 +24,7 @@ class Caches {
     /// Unmounts from a guest, since the kernel may write back meanwhile.
     Result<> unmount(bool lazily);
 
-  private:
+ private:
     void forget_objects(const overlay::Restored& restored);
     void forget_names(const overlay::Restored& restored);
 

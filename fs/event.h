@@ -7,13 +7,13 @@
 namespace unwrite::fs {
 
 class Event {
-  public:
+ public:
     static Result<Event> make();
-    void set();   ///< async-signal-safe
+    void set();  ///< async-signal-safe
     bool is_set() const;
-    int fd() const { return fd_.get(); }   ///< readable when set
+    int fd() const { return fd_.get(); }  ///< readable when set
 
-  private:
+ private:
     explicit Event(UniqueFd fd) : fd_(std::move(fd)) {}
     UniqueFd fd_;
 };

@@ -15,7 +15,9 @@ namespace {
 
 constexpr std::string_view kName = "fusermount3";
 
-bool is_program(const std::string& path) { return ::access(path.c_str(), X_OK) == 0; }
+bool is_program(const std::string& path) {
+    return ::access(path.c_str(), X_OK) == 0;
+}
 
 }  // namespace
 
@@ -43,11 +45,12 @@ Result<> fusermount_unmount(const std::string& path, bool lazily) {
     std::vector<std::string> words = {program, "-u", "-q", "--", path};
     if (lazily) words.insert(words.begin() + 2, "-z");
     std::vector<char*> arguments;
-    for (std::string& word : words) arguments.push_back(word.data());
+    for (std::string& word : words)
+        arguments.push_back(word.data());
     arguments.push_back(nullptr);
     pid_t child = 0;
-    const int failed = ::posix_spawn(&child, program.c_str(), nullptr, nullptr, arguments.data(),
-                                     environ);
+    const int failed =
+        ::posix_spawn(&child, program.c_str(), nullptr, nullptr, arguments.data(), environ);
     if (failed != 0) return Error(failed).with_context("run " + program);
     int status = 0;
     if (::waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0) {

@@ -13,7 +13,8 @@ namespace unwrite::fs {
 
 Result<std::unique_ptr<Helper>> Helper::start(const char* name, Descriptors descriptors) {
     std::unique_ptr<Helper> helper(new Helper);
-    TRY_ASSIGN(helper->thread_, start_thread(name, [self = helper.get(), descriptors] { self->live(descriptors); }));
+    TRY_ASSIGN(helper->thread_,
+               start_thread(name, [self = helper.get(), descriptors] { self->live(descriptors); }));
     std::unique_lock lock(helper->mutex_);
     helper->changed_.wait(lock, [&] { return helper->id_ != 0; });
     if (!helper->state_) return helper->state_.error();

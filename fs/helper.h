@@ -1,9 +1,10 @@
 // Helper: a thread that does jobs one after the other, for calls that may wait long in the kernel.
 //
-// One that calls through the mount it belongs to is a guest there: it gets a descriptor table of its own, without /dev/fuse
-// in it. When the daemon is killed while the guest waits for an answer, the device is closed all the same, the kernel gives
-// up the connection, and nothing hangs. (A thread that waits in the kernel keeps its descriptor table alive.)
-// A guest therefore may use nothing that holds a descriptor: not the tree, not the log.
+// One that calls through the mount it belongs to is a guest there: it gets a descriptor table of
+// its own, without /dev/fuse in it. When the daemon is killed while the guest waits for an answer,
+// the device is closed all the same, the kernel gives up the connection, and nothing hangs. (A
+// thread that waits in the kernel keeps its descriptor table alive.) A guest therefore may use
+// nothing that holds a descriptor: not the tree, not the log.
 #pragma once
 
 #include <sys/types.h>
@@ -23,9 +24,9 @@ namespace unwrite::fs {
 enum class Descriptors { kShared, kOwn };
 
 class Helper {
-  public:
+ public:
     static Result<std::unique_ptr<Helper>> start(const char* name, Descriptors descriptors);
-    ~Helper();   ///< finishes the job under way, drops the others
+    ~Helper();  ///< finishes the job under way, drops the others
 
     pid_t thread() const { return id_; }
     /// Jobs run one at a time in this order. Those of a guest close what they open.
@@ -33,7 +34,7 @@ class Helper {
     /// Whether all jobs posted so far were done in time.
     bool wait(std::chrono::milliseconds patience);
 
-  private:
+ private:
     Helper() = default;
     void live(Descriptors descriptors);
 

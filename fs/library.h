@@ -1,4 +1,5 @@
-// libfuse's low-level interface, with the version that this code is written for where the build names none.
+// libfuse's low-level interface, with the version that this code is written for where the build
+// names none.
 #pragma once
 
 #ifndef FUSE_USE_VERSION

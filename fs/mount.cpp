@@ -17,7 +17,7 @@
 namespace unwrite::fs {
 
 class Mount::Impl {
-  public:
+ public:
     static Result<std::unique_ptr<Impl>> create(overlay::Tree& tree, const MountOptions& options);
     ~Impl();
 
@@ -29,7 +29,7 @@ class Mount::Impl {
         return caches_;
     }
 
-  private:
+ private:
     Impl(overlay::Tree& tree, Event stop) : server_(tree), stop_(std::move(stop)) {}
     Result<> begin();
     Result<> start();
@@ -46,8 +46,8 @@ class Mount::Impl {
 
     mutable std::mutex mutex_;
     std::condition_variable left_;
-    std::shared_ptr<Caches> caches_;                       // guarded by mutex_
-    enum class Phase { kMounted, kServing, kOver } phase_ = Phase::kMounted;   // guarded by mutex_
+    std::shared_ptr<Caches> caches_;                                          // guarded by mutex_
+    enum class Phase { kMounted, kServing, kOver } phase_ = Phase::kMounted;  // guarded by mutex_
 };
 
 Result<std::unique_ptr<Mount::Impl>> Mount::Impl::create(overlay::Tree& tree,
@@ -86,7 +86,8 @@ Result<> Mount::Impl::begin() {
 
 Result<> Mount::Impl::start() {
     TRY_ASSIGN(workers_, Workers::make(server_, most_workers_));
-    // Before the first request is answered: a checkpoint may follow it at once and needs the mappings written back.
+    // Before the first request is answered: a checkpoint may follow it at once and needs the
+    // mappings written back.
     {
         auto caches = std::make_shared<Caches>(server_, place_);
         const std::scoped_lock lock(mutex_);
@@ -107,7 +108,8 @@ void Mount::Impl::wait_for_end() const {
     }
 }
 
-/// Takes the mount away while requests are still answered, so that the kernel can write back what it holds.
+/// Takes the mount away while requests are still answered, so that the kernel can write back what
+/// it holds.
 void Mount::Impl::unmount() {
     const auto helpers = caches();
     if (!helpers) {
@@ -159,8 +161,12 @@ Result<std::unique_ptr<Mount>> Mount::create(overlay::Tree& tree, MountOptions o
     return Result<std::unique_ptr<Mount>>(std::move(mount));
 }
 
-Result<> Mount::serve() { return impl_->serve(); }
-void Mount::stop() { impl_->stop(); }
+Result<> Mount::serve() {
+    return impl_->serve();
+}
+void Mount::stop() {
+    impl_->stop();
+}
 
 void Mount::write_back() {
     if (const auto caches = impl_->caches()) caches->write_back();

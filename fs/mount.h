@@ -1,10 +1,13 @@
-// Mount: serves an overlay::Tree to the kernel at a directory, through FUSE. The only folder that knows libfuse.
+// Mount: serves an overlay::Tree to the kernel at a directory, through FUSE. The only folder that
+// knows libfuse.
 //
-// Nobody may be in a call of the caches when the mount is destroyed: end what operates on the session first.
+// Nobody may be in a call of the caches when the mount is destroyed: end what operates on the
+// session first.
 //
-// Order of use: create() mounts (from then on requests wait in the kernel), serve() answers them until stop(), an unmount
-// from outside, or the destructor; the destructor unmounts. Signals: worker threads block all of them, so they reach
-// the caller's own threads; a handler or signal thread may call stop().
+// Order of use: create() mounts (from then on requests wait in the kernel), serve() answers them
+// until stop(), an unmount from outside, or the destructor; the destructor unmounts. Signals:
+// worker threads block all of them, so they reach the caller's own threads; a handler or signal
+// thread may call stop().
 #pragma once
 
 #include <memory>
@@ -17,24 +20,26 @@ namespace unwrite::fs {
 
 struct MountOptions {
     std::string mountpoint;
-    std::string source_name;    ///< the mount's source as mountinfo shows it, e.g. "unwrite:<id>"
-    bool allow_other = false;   ///< for others than the mounting user (root, or user_allow_other in fuse.conf)
-    unsigned workers = 0;       ///< the most threads that answer requests; 0: choose
+    std::string source_name;  ///< the mount's source as mountinfo shows it, e.g. "unwrite:<id>"
+    bool allow_other =
+        false;  ///< for others than the mounting user (root, or user_allow_other in fuse.conf)
+    unsigned workers = 0;  ///< the most threads that answer requests; 0: choose
 };
 
 class Mount final : public overlay::KernelCaches {
-  public:
-    /// Mounts, and makes itself the tree's KernelCaches. As root with mount(2), else with fusermount3. The mount's type
-    /// is "fuse.unwrite". `tree` outlives the mount. Errors: kSystem with ENOENT/EACCES for /dev/fuse, ENOENT for
-    /// fusermount3, EPERM, each with advice. Threads are started by serve() only, so a daemon may fork between.
+ public:
+    /// Mounts, and makes itself the tree's KernelCaches. As root with mount(2), else with
+    /// fusermount3. The mount's type is "fuse.unwrite". `tree` outlives the mount. Errors: kSystem
+    /// with ENOENT/EACCES for /dev/fuse, ENOENT for fusermount3, EPERM, each with advice. Threads
+    /// are started by serve() only, so a daemon may fork between.
     static Result<std::unique_ptr<Mount>> create(overlay::Tree& tree, MountOptions options);
 
     Mount(const Mount&) = delete;
     Mount& operator=(const Mount&) = delete;
-    ~Mount() override;   ///< stops, waits for a serve() that still runs, unmounts (lazily when busy)
+    ~Mount() override;  ///< stops, waits for a serve() that still runs, unmounts (lazily when busy)
 
-    /// Answers requests until the filesystem is unmounted or stop() was called. Once per Mount. The kernel's writeback of
-    /// dirty mappings and the unmount itself happen before it returns.
+    /// Answers requests until the filesystem is unmounted or stop() was called. Once per Mount. The
+    /// kernel's writeback of dirty mappings and the unmount itself happen before it returns.
     Result<> serve();
     /// Makes serve() unmount and return. Async-signal-safe, from any thread, any number of times.
     void stop();
@@ -43,10 +48,11 @@ class Mount final : public overlay::KernelCaches {
     void forget(const overlay::Restored& restored) override;
     void announce(const overlay::Restored& restored) override;
 
-    /// Waits (at most about `milliseconds`) until the announcements handed over so far were made; for tests and shutdown.
+    /// Waits (at most about `milliseconds`) until the announcements handed over so far were made;
+    /// for tests and shutdown.
     bool settle(unsigned milliseconds);
 
-  private:
+ private:
     class Impl;
     explicit Mount(std::unique_ptr<Impl> impl);
     std::unique_ptr<Impl> impl_;
@@ -55,7 +61,8 @@ class Mount final : public overlay::KernelCaches {
 /// Whether this process could open /dev/fuse (a mount may still be refused).
 bool is_fuse_available();
 
-/// Takes away the mount at `path` that a dead daemon left (lazily). kNothing when there is none of ours there.
+/// Takes away the mount at `path` that a dead daemon left (lazily). kNothing when there is none of
+/// ours there.
 Result<> unmount_stale(const std::string& path);
 
 }  // namespace unwrite::fs

@@ -28,15 +28,15 @@ __attribute__((format(printf, 2, 0))) void take_message(fuse_log_level level, co
     char line[512];
     std::vsnprintf(line, sizeof line, format, arguments);
     std::string message = line;
-    while (!message.empty() && message.back() == '\n') message.pop_back();
+    while (!message.empty() && message.back() == '\n')
+        message.pop_back();
     log::write(level <= FUSE_LOG_ERR ? log::Level::kWarning : log::Level::kDebug, message);
     last_message() = std::move(message);
 }
 
 Error refused(int number, const std::string& mountpoint, const std::string& why,
               std::string advice) {
-    return Error(ErrorKind::kSystem, number, "mount " + mountpoint + ": " + why,
-                 std::move(advice));
+    return Error(ErrorKind::kSystem, number, "mount " + mountpoint + ": " + why, std::move(advice));
 }
 
 /// What can be known before trying, so that the message says what to do.
@@ -109,7 +109,8 @@ Result<std::string> resolve_mountpoint(const std::string& path) {
     if (resolved == nullptr) {
         const Error why = sys::last_error();
         std::string advice;
-        if (why.number() == ENOTCONN) advice = "the daemon that served it is gone; unmount it first";
+        if (why.number() == ENOTCONN)
+            advice = "the daemon that served it is gone; unmount it first";
         return refused(why.number(), path, why.message(), advice);
     }
     std::string result = resolved;
@@ -160,7 +161,8 @@ Result<> MountPlace::unmount(bool lazily) const {
 
 Result<> unmount_path(const std::string& path, bool lazily, bool force) {
     const int flags = UMOUNT_NOFOLLOW | (lazily ? MNT_DETACH : 0);
-    // Force gives up the connection first, so that nothing that waits for a dead daemon goes on waiting.
+    // Force gives up the connection first, so that nothing that waits for a dead daemon goes on
+    // waiting.
     if (force && ::umount2(path.c_str(), flags | MNT_FORCE) == 0) return {};
     if (::umount2(path.c_str(), flags) == 0) return {};
     const Error why = sys::last_error();
@@ -168,6 +170,8 @@ Result<> unmount_path(const std::string& path, bool lazily, bool force) {
     return fusermount_unmount(path, lazily);
 }
 
-bool is_fuse_available() { return check_device("").ok(); }
+bool is_fuse_available() {
+    return check_device("").ok();
+}
 
 }  // namespace unwrite::fs

@@ -16,7 +16,7 @@ using SessionPointer = std::unique_ptr<fuse_session, SessionDeleter>;
 
 /// Where a mount is, and which: another may be put over it, or it may be gone.
 class MountPlace {
-  public:
+ public:
     MountPlace() = default;
     /// Of the mount that is at `path` now. Sends no request.
     static Result<MountPlace> at(std::string path);
@@ -28,7 +28,7 @@ class MountPlace {
     /// EBUSY when in use, unless `lazily`. Nothing when it is not there any more.
     Result<> unmount(bool lazily) const;
 
-  private:
+ private:
     std::string path_;
     dev_t device_ = 0;
 };

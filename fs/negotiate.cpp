@@ -42,7 +42,8 @@ void negotiate_caches(fuse_conn_info& connection) {
     want(connection, FUSE_CAP_CACHE_SYMLINKS);
     // A change behind the mount shows in size or time, and drops the pages.
     want(connection, FUSE_CAP_AUTO_INVAL_DATA);
-    // Every write must reach the tree before it is acknowledged: capture is exact, a killed daemon loses nothing.
+    // Every write must reach the tree before it is acknowledged: capture is exact, a killed daemon
+    // loses nothing.
     refuse(connection, FUSE_CAP_WRITEBACK_CACHE);
     // Requests are small or are captured anyway: pipes cost more than the copy.
     refuse(connection, FUSE_CAP_SPLICE_READ);

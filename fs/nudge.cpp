@@ -34,16 +34,22 @@ void Nudges::expect() {
     untaken_.fetch_add(1);
 }
 
-unsigned Nudges::take_expected() { return untaken_.exchange(0); }
+unsigned Nudges::take_expected() {
+    return untaken_.exchange(0);
+}
 
-void Nudges::settled(unsigned restores) { waiting_.fetch_sub(restores); }
+void Nudges::settled(unsigned restores) {
+    waiting_.fetch_sub(restores);
+}
 
 overlay::NodeId next_phantom(bool directory) {
     static std::atomic<overlay::NodeId> last{0};
     return kPhantom | (directory ? kPhantomDirectory : 0) | (last.fetch_add(1) + 1);
 }
 
-bool is_phantom(overlay::NodeId id) { return (id & kPhantom) != 0; }
+bool is_phantom(overlay::NodeId id) {
+    return (id & kPhantom) != 0;
+}
 
 struct stat phantom_attributes(overlay::NodeId id) {
     struct stat st = {};

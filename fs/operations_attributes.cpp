@@ -56,7 +56,8 @@ void setattr(Server& server, fuse_req_t request, fuse_ino_t id, struct stat* wan
         case Who::kSyncer:
             fuse_reply_err(request, EDEADLK);
             return;
-        case Who::kOther: break;
+        case Who::kOther:
+            break;
     }
     const overlay::Caller by = caller(request);
     reply_attributes(request,

@@ -5,7 +5,8 @@ namespace unwrite::fs {
 
 namespace {
 
-/// What the announcer "creates" is there already: the answer is that object, and the kernel tells the watchers of the name.
+/// What the announcer "creates" is there already: the answer is that object, and the kernel tells
+/// the watchers of the name.
 bool answer_nudge(Server& server, fuse_req_t request, fuse_ino_t parent, const char* name) {
     if (!server.nudges.waiting() || sender(server, request) != Who::kAnnouncer) return false;
     const auto nudge = server.nudges.about(parent, name);
@@ -20,8 +21,7 @@ bool answer_nudge(Server& server, fuse_req_t request, fuse_ino_t parent, const c
 void mknod(Server& server, fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode,
            dev_t device) {
     if (answer_nudge(server, request, parent, name)) return;
-    reply_entry(server, request,
-                server.tree.mknod(caller(request), parent, name, mode, device));
+    reply_entry(server, request, server.tree.mknod(caller(request), parent, name, mode, device));
 }
 
 void mkdir(Server& server, fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode) {

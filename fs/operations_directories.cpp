@@ -1,4 +1,5 @@
-// Listing. A reply takes as many entries as fit; the rest is asked for again from the last entry's offset.
+// Listing. A reply takes as many entries as fit; the rest is asked for again from the last entry's
+// offset.
 #include <vector>
 
 #include "fs/request.h"
@@ -9,7 +10,7 @@ namespace {
 
 /// A reply in the making.
 class Listing {
-  public:
+ public:
     Listing(fuse_req_t request, std::size_t size) : request_(request), buffer_(size) {}
 
     bool add(const overlay::ListedEntry& entry) {
@@ -26,7 +27,7 @@ class Listing {
     bool reply() { return fuse_reply_buf(request_, buffer_.data(), used_) == 0; }
     bool empty() const { return used_ == 0; }
 
-  private:
+ private:
     char* at() { return buffer_.data() + used_; }
     std::size_t left() const { return buffer_.size() - used_; }
     bool take(std::size_t length) {
@@ -42,8 +43,7 @@ class Listing {
 
 void read_directory(Server& server, fuse_req_t request, fuse_ino_t id, std::size_t size,
                     off_t offset, fuse_file_info* /*info*/) {
-    const auto entries =
-        server.tree.read_directory(id, offset, size / tuning::kListedBytes + 1);
+    const auto entries = server.tree.read_directory(id, offset, size / tuning::kListedBytes + 1);
     if (!entries) {
         fuse_reply_err(request, entries.error().number());
         return;
@@ -55,10 +55,13 @@ void read_directory(Server& server, fuse_req_t request, fuse_ino_t id, std::size
     listing.reply();
 }
 
-bool is_dots(const std::string& name) { return name == "." || name == ".."; }
+bool is_dots(const std::string& name) {
+    return name == "." || name == "..";
+}
 
-/// The parameters of one entry. "." and ".." and what cannot be looked up for another reason than being gone are listed
-/// with id 0: a name without attributes, which counts no lookup. Nothing for a name that vanished meanwhile.
+/// The parameters of one entry. "." and ".." and what cannot be looked up for another reason than
+/// being gone are listed with id 0: a name without attributes, which counts no lookup. Nothing for
+/// a name that vanished meanwhile.
 std::optional<fuse_entry_param> look_up(Server& server, fuse_ino_t parent,
                                         const overlay::ListedEntry& entry) {
     fuse_entry_param bare = {};
@@ -98,7 +101,8 @@ void read_directory_plus(Server& server, fuse_req_t request, fuse_ino_t id, std:
         }
     }
     if (!listing.reply()) {
-        for (const overlay::NodeId lost : counted) server.tree.forget(lost, 1);
+        for (const overlay::NodeId lost : counted)
+            server.tree.forget(lost, 1);
     }
 }
 

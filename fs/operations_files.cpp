@@ -1,5 +1,5 @@
-// Content. There are no handles: OPEN, OPENDIR and FLUSH are answered once with "not implemented", after which the kernel
-// opens and closes on its own, and every request names the object.
+// Content. There are no handles: OPEN, OPENDIR and FLUSH are answered once with "not implemented",
+// after which the kernel opens and closes on its own, and every request names the object.
 #include <vector>
 
 #include "fs/request.h"
@@ -8,7 +8,9 @@ namespace unwrite::fs {
 
 namespace {
 
-void not_implemented(fuse_req_t request) { fuse_reply_err(request, ENOSYS); }
+void not_implemented(fuse_req_t request) {
+    fuse_reply_err(request, ENOSYS);
+}
 
 void open(fuse_req_t request, fuse_ino_t /*id*/, fuse_file_info* /*info*/) {
     not_implemented(request);
@@ -22,8 +24,8 @@ void read(Server& server, fuse_req_t request, fuse_ino_t id, std::size_t size, o
           fuse_file_info* /*info*/) {
     thread_local std::vector<std::byte> buffer;
     if (buffer.size() < size) buffer.resize(size);
-    const auto got = server.tree.read(id, sys::Bytes(buffer.data(), size),
-                                      static_cast<std::uint64_t>(offset));
+    const auto got =
+        server.tree.read(id, sys::Bytes(buffer.data(), size), static_cast<std::uint64_t>(offset));
     if (got) {
         fuse_reply_buf(request, reinterpret_cast<const char*>(buffer.data()), *got);
     } else {
@@ -40,9 +42,8 @@ void write(Server& server, fuse_req_t request, fuse_ino_t id, const char* data, 
     }
     const overlay::Caller writer = caller(request);
     const bool kill = server.marks_kill ? raw_flags().kill_privileges : writer.uid != 0;
-    const auto done =
-        server.tree.write(writer, id, std::as_bytes(std::span(data, size)),
-                          static_cast<std::uint64_t>(offset), kill);
+    const auto done = server.tree.write(writer, id, std::as_bytes(std::span(data, size)),
+                                        static_cast<std::uint64_t>(offset), kill);
     if (done) {
         fuse_reply_write(request, *done);
     } else {
@@ -65,9 +66,9 @@ void fallocate(Server& server, fuse_req_t request, fuse_ino_t id, int mode, off_
 void copy_file_range(Server& server, fuse_req_t request, fuse_ino_t from, off_t from_offset,
                      fuse_file_info* /*from_info*/, fuse_ino_t to, off_t to_offset,
                      fuse_file_info* /*to_info*/, std::size_t length, int /*flags*/) {
-    const auto copied = server.tree.copy_file_range(
-        caller(request), from, static_cast<std::uint64_t>(from_offset), to,
-        static_cast<std::uint64_t>(to_offset), length);
+    const auto copied =
+        server.tree.copy_file_range(caller(request), from, static_cast<std::uint64_t>(from_offset),
+                                    to, static_cast<std::uint64_t>(to_offset), length);
     if (copied) {
         fuse_reply_write(request, *copied);
     } else {

@@ -5,7 +5,8 @@ namespace unwrite::fs {
 
 namespace {
 
-/// Answers the helper's request for the name it is about to announce: absent before it appears, a phantom before it goes.
+/// Answers the helper's request for the name it is about to announce: absent before it appears, a
+/// phantom before it goes.
 bool answer_nudge(Server& server, fuse_req_t request, fuse_ino_t parent, const char* name) {
     if (sender(server, request) != Who::kAnnouncer) return false;
     const auto nudge = server.nudges.about(parent, name);
@@ -38,9 +39,11 @@ void forget(Server& server, fuse_req_t request, fuse_ino_t id, std::uint64_t loo
     fuse_reply_none(request);
 }
 
-void forget_many(Server& server, fuse_req_t request, std::size_t count, fuse_forget_data* forgotten) {
+void forget_many(Server& server, fuse_req_t request, std::size_t count,
+                 fuse_forget_data* forgotten) {
     for (std::size_t i = 0; i < count; ++i) {
-        if (!is_phantom(forgotten[i].ino)) server.tree.forget(forgotten[i].ino, forgotten[i].nlookup);
+        if (!is_phantom(forgotten[i].ino))
+            server.tree.forget(forgotten[i].ino, forgotten[i].nlookup);
     }
     fuse_reply_none(request);
 }
@@ -77,8 +80,7 @@ void rmdir(Server& server, fuse_req_t request, fuse_ino_t parent, const char* na
 
 void rename(Server& server, fuse_req_t request, fuse_ino_t parent, const char* name,
             fuse_ino_t to_parent, const char* to_name, unsigned flags) {
-    reply(request,
-          server.tree.rename(caller(request), parent, name, to_parent, to_name, flags));
+    reply(request, server.tree.rename(caller(request), parent, name, to_parent, to_name, flags));
 }
 
 void link(Server& server, fuse_req_t request, fuse_ino_t id, fuse_ino_t to_parent,

@@ -35,14 +35,15 @@ void list_xattrs(Server& server, fuse_req_t request, fuse_ino_t id, std::size_t 
         return;
     }
     std::string list;
-    for (const std::string& name : *names) list.append(name).push_back('\0');
+    for (const std::string& name : *names)
+        list.append(name).push_back('\0');
     reply_value(request, list, room);
 }
 
 void set_xattr(Server& server, fuse_req_t request, fuse_ino_t id, const char* name,
                const char* value, std::size_t size, int flags) {
-    reply(request, server.tree.set_xattr(caller(request), id, name,
-                                         std::string_view(value, size), flags));
+    reply(request,
+          server.tree.set_xattr(caller(request), id, name, std::string_view(value, size), flags));
 }
 
 void remove_xattr(Server& server, fuse_req_t request, fuse_ino_t id, const char* name) {

@@ -1,4 +1,5 @@
-// What every callback is made of: the doors that let a request in, the caller it comes from, the replies.
+// What every callback is made of: the doors that let a request in, the caller it comes from, the
+// replies.
 #pragma once
 
 #include <sys/stat.h>
@@ -22,7 +23,8 @@ inline overlay::Caller caller(fuse_req_t request) {
     return {context->uid, context->gid, context->pid, context->umask};
 }
 
-/// Runs a callback; what it throws (memory) becomes an answer, for an exception must not cross the library.
+/// Runs a callback; what it throws (memory) becomes an answer, for an exception must not cross the
+/// library.
 template <auto Handler, class... Args>
 void run(Server& server, fuse_req_t request, Args... args) {
     try {
@@ -35,7 +37,8 @@ void run(Server& server, fuse_req_t request, Args... args) {
 template <class Function, Function Handler>
 struct DoorOf;
 
-/// Lets in everybody but this process itself: its own request would wait for a thread that waits for it.
+/// Lets in everybody but this process itself: its own request would wait for a thread that waits
+/// for it.
 template <class... Args, void (*Handler)(Server&, fuse_req_t, Args...)>
 struct DoorOf<void (*)(Server&, fuse_req_t, Args...), Handler> {
     static void enter(fuse_req_t request, Args... args) {

@@ -9,10 +9,12 @@
 namespace unwrite::fs {
 
 Who who(const Server& server, pid_t thread) {
-    if (thread <= 0) return Who::kOther;  // the kernel itself, or a process of another pid namespace
+    if (thread <= 0)
+        return Who::kOther;  // the kernel itself, or a process of another pid namespace
     if (thread == server.announcer.load(std::memory_order_relaxed)) return Who::kAnnouncer;
     if (thread == server.syncer.load(std::memory_order_relaxed)) return Who::kSyncer;
-    // The kernel names the thread, not the process. Signal 0 asks whether it is one of ours and sends nothing.
+    // The kernel names the thread, not the process. Signal 0 asks whether it is one of ours and
+    // sends nothing.
     if (::syscall(SYS_tgkill, ::getpid(), thread, 0) == 0) return Who::kSelf;
     return Who::kOther;
 }

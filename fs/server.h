@@ -1,4 +1,5 @@
-// Server: what every callback needs, reached through the session's user data. No callback keeps state of its own.
+// Server: what every callback needs, reached through the session's user data. No callback keeps
+// state of its own.
 #pragma once
 
 #include <sys/types.h>
@@ -11,11 +12,12 @@
 
 namespace unwrite::fs {
 
-/// The writes that come from mapped pages, as far as the workers took them. See write_back_mount() in caches.cpp.
+/// The writes that come from mapped pages, as far as the workers took them. See write_back_mount()
+/// in caches.cpp.
 struct WriteBack {
-    std::atomic<unsigned> receiving{0};      ///< workers that look for a request right now
-    std::atomic<unsigned> in_flight{0};      ///< such writes that were taken and not answered yet
-    std::atomic<std::uint64_t> taken{0};     ///< ever
+    std::atomic<unsigned> receiving{0};   ///< workers that look for a request right now
+    std::atomic<unsigned> in_flight{0};   ///< such writes that were taken and not answered yet
+    std::atomic<std::uint64_t> taken{0};  ///< ever
 };
 
 struct Server {
@@ -28,7 +30,8 @@ struct Server {
     std::atomic<bool> ready{false};
     /// The kernel drops all names at one call (FUSE_NOTIFY_INC_EPOCH).
     std::atomic<bool> epochs{false};
-    /// The kernel marks the writes that must clear setuid/setgid (HANDLE_KILLPRIV_V2); else every write of a user does.
+    /// The kernel marks the writes that must clear setuid/setgid (HANDLE_KILLPRIV_V2); else every
+    /// write of a user does.
     std::atomic<bool> marks_kill{false};
 
     /// The helper threads that call through the mount; see guest.h.
@@ -40,17 +43,18 @@ struct Server {
 
 /// Whose request it is.
 enum class Who {
-    kOther,      ///< a process like any other (or the kernel itself)
-    kSelf,       ///< a thread of this process: an answer might need the very thread that waits for it
-    kSyncer,     ///< the helper that has dirty pages written back
+    kOther,   ///< a process like any other (or the kernel itself)
+    kSelf,    ///< a thread of this process: an answer might need the very thread that waits for it
+    kSyncer,  ///< the helper that has dirty pages written back
     kAnnouncer,  ///< the helper that makes events for watchers; its changes are never carried out
 };
 Who who(const Server& server, pid_t thread);
 
-/// What the request at hand carries beyond what libfuse hands on; set by the worker before the callback runs.
+/// What the request at hand carries beyond what libfuse hands on; set by the worker before the
+/// callback runs.
 struct RawFlags {
     bool kill_privileges = false;
-    bool writes_back = false;   ///< a write of mapped pages
+    bool writes_back = false;  ///< a write of mapped pages
 };
 RawFlags& raw_flags();
 /// Reads them from the request as the kernel wrote it.

@@ -18,7 +18,8 @@ std::string unescape(std::string_view text) {
     for (std::size_t i = 0; i < text.size(); ++i) {
         if (text[i] == '\\' && i + 3 < text.size()) {
             int code = 0;
-            for (std::size_t digit = 1; digit <= 3; ++digit) code = code * 8 + (text[i + digit] - '0');
+            for (std::size_t digit = 1; digit <= 3; ++digit)
+                code = code * 8 + (text[i + digit] - '0');
             plain += static_cast<char>(code);
             i += 3;
         } else {
@@ -37,7 +38,8 @@ Result<std::string> type_at(const std::string& path) {
         std::istringstream words(line);
         std::string word;
         std::string place;
-        for (int i = 0; i < 5 && (words >> word); ++i) place = word;
+        for (int i = 0; i < 5 && (words >> word); ++i)
+            place = word;
         if (unescape(place) != path) continue;
         while (words >> word && word != "-") {
         }
@@ -48,7 +50,8 @@ Result<std::string> type_at(const std::string& path) {
 
 /// The mountpoint without asking the dead filesystem: only what leads to it is resolved.
 Result<std::string> resolve_above(std::string path) {
-    while (path.size() > 1 && path.back() == '/') path.pop_back();
+    while (path.size() > 1 && path.back() == '/')
+        path.pop_back();
     const std::size_t slash = path.rfind('/');
     const std::string parent = slash == std::string::npos ? "." : path.substr(0, slash + 1);
     const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);

@@ -1,4 +1,5 @@
-// Starting the threads of this folder: named, and with all signals blocked, so that signals reach the caller's own.
+// Starting the threads of this folder: named, and with all signals blocked, so that signals reach
+// the caller's own.
 #pragma once
 
 #include <functional>

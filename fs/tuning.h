@@ -7,8 +7,9 @@
 
 namespace unwrite::fs::tuning {
 
-/// How long the kernel may answer from its caches, in seconds: names, attributes, absent names. Changes through the mount
-/// and restores are seen at once whatever stands here; only changes behind the mount may be seen this much later.
+/// How long the kernel may answer from its caches, in seconds: names, attributes, absent names.
+/// Changes through the mount and restores are seen at once whatever stands here; only changes
+/// behind the mount may be seen this much later.
 inline constexpr double kEntrySeconds = 1.0;
 inline constexpr double kAttributeSeconds = 1.0;
 inline constexpr double kNegativeSeconds = 1.0;
@@ -21,7 +22,8 @@ inline constexpr unsigned kBackground = 64;
 /// Threads that answer requests: as many as there are blocked requests, up to this.
 inline constexpr unsigned kFirstWorkers = 2;
 inline constexpr unsigned kMostWorkers = 256;
-/// How long an idle worker looks for the next request before it sleeps, and how many may do so at once.
+/// How long an idle worker looks for the next request before it sleeps, and how many may do so at
+/// once.
 inline constexpr std::chrono::microseconds kSpin{50};
 
 /// How long forget() waits for the kernel to drop pages before the restore goes on without it.
@@ -31,14 +33,16 @@ inline constexpr std::chrono::seconds kWriteBackPatience{10};
 /// How long an unmount waits for announcements that are still under way.
 inline constexpr std::chrono::seconds kClosingPatience{2};
 
-/// Names and paths that watchers are told of after one restore; beyond, they get the parents' events only.
+/// Names and paths that watchers are told of after one restore; beyond, they get the parents'
+/// events only.
 inline constexpr std::size_t kMostAnnouncements = 1000;
 
 /// Bytes of a READDIR reply that one entry takes, about: how many entries to ask the tree for.
 inline constexpr std::size_t kListedBytes = 40;
 inline constexpr std::size_t kListedPlusBytes = 168;
 
-/// Calls of syncfs before a checkpoint, at least (caches.cpp). Each costs some 15 us when nothing is dirty.
+/// Calls of syncfs before a checkpoint, at least (caches.cpp). Each costs some 15 us when nothing
+/// is dirty.
 inline constexpr int kWriteBackRounds = 2;
 
 }  // namespace unwrite::fs::tuning

@@ -18,7 +18,8 @@ Workers::Workers(Server& server, unsigned most, Event stopping, Event ended)
     : server_(server),
       session_(server.session),
       most_(most),
-      // A spinning thread takes a processor from the clients: one of two is enough, one of one is too many.
+      // A spinning thread takes a processor from the clients: one of two is enough, one of one is
+      // too many.
       spinners_allowed_(std::min(2U, std::thread::hardware_concurrency() / 2)),
       stopping_(std::move(stopping)),
       ended_(std::move(ended)) {}
@@ -39,7 +40,8 @@ Workers::~Workers() {
 }
 
 Result<> Workers::start() {
-    for (unsigned i = 0; i < std::min(tuning::kFirstWorkers, most_); ++i) TRY(add());
+    for (unsigned i = 0; i < std::min(tuning::kFirstWorkers, most_); ++i)
+        TRY(add());
     return {};
 }
 
@@ -56,7 +58,8 @@ void Workers::join() {
             threads.swap(threads_);
         }
         if (threads.empty()) return;
-        for (std::thread& thread : threads) thread.join();
+        for (std::thread& thread : threads)
+            thread.join();
     }
 }
 
@@ -97,7 +100,8 @@ Result<UniqueFd> Workers::make_queue() const {
     return queue;
 }
 
-/// One look at the device. What is counted of a request is counted before this worker is seen to have looked.
+/// One look at the device. What is counted of a request is counted before this worker is seen to
+/// have looked.
 int Workers::receive(fuse_buf& buffer) {
     server_.write_back.receiving.fetch_add(1);
     const int got = fuse_session_receive_buf(session_, &buffer);

@@ -1,5 +1,6 @@
-// Workers: the threads that take requests from the kernel and answer them. There are always as many as are busy, and one:
-// a request that blocks (at the gate, on a slow disk) never keeps another from being served.
+// Workers: the threads that take requests from the kernel and answer them. There are always as many
+// as are busy, and one: a request that blocks (at the gate, on a slow disk) never keeps another
+// from being served.
 #pragma once
 
 #include <atomic>
@@ -16,10 +17,10 @@
 namespace unwrite::fs {
 
 class Workers {
-  public:
+ public:
     /// `most`: how many threads there may be. The server's session is mounted, and outlives this.
     static Result<std::unique_ptr<Workers>> make(Server& server, unsigned most);
-    ~Workers();   ///< stops and joins
+    ~Workers();  ///< stops and joins
 
     Result<> start();
     /// No further request is taken; those under way are finished.
@@ -29,7 +30,7 @@ class Workers {
     const Event& ended() const { return ended_; }
     unsigned count() const { return count_.load(); }
 
-  private:
+ private:
     Workers(Server& server, unsigned most, Event stopping, Event ended);
     int receive(fuse_buf& buffer);
     Result<> add();
@@ -46,11 +47,11 @@ class Workers {
     Event stopping_;
     Event ended_;
     std::atomic<bool> stop_{false};
-    std::atomic<int> idle_{0};        // threads that wait for a request (or are about to)
+    std::atomic<int> idle_{0};  // threads that wait for a request (or are about to)
     std::atomic<unsigned> count_{0};
     std::atomic<unsigned> spinners_{0};
     std::mutex mutex_;
-    std::vector<std::thread> threads_;   // guarded by mutex_
+    std::vector<std::thread> threads_;  // guarded by mutex_
 };
 
 }  // namespace unwrite::fs

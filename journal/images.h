@@ -64,7 +64,8 @@ struct Delta {
     std::unordered_map<NameKey, NameState> names;
     std::unordered_map<ObjectKey, ObjectImage> objects;
     bool empty() const { return names.empty() && objects.empty(); }
-    /// Every object the delta needs to exist: images of names, their parents, and objects with aspects.
+    /// Every object the delta needs to exist: images of names, their parents, and objects with
+    /// aspects.
     std::set<ObjectKey> mentioned() const;
 };
 

@@ -1,6 +1,7 @@
-// ActAs: while it lives, this thread makes new objects as the caller: filesystem uid and gid are the caller's, and the
-// capabilities that the kernel takes away with the uid are raised again (the kernel has checked the permissions of the mount
-// already). Does nothing when the daemon is not root.
+// ActAs: while it lives, this thread makes new objects as the caller: filesystem uid and gid are
+// the caller's, and the capabilities that the kernel takes away with the uid are raised again (the
+// kernel has checked the permissions of the mount already). Does nothing when the daemon is not
+// root.
 #pragma once
 
 #include "overlay/tree.h"
@@ -8,13 +9,13 @@
 namespace unwrite::overlay {
 
 class ActAs {
-  public:
+ public:
     explicit ActAs(const Caller& caller);
     ActAs(const ActAs&) = delete;
     ActAs& operator=(const ActAs&) = delete;
     ~ActAs();
 
-  private:
+ private:
     bool changed_uid_ = false;
     bool changed_gid_ = false;
 };

@@ -20,19 +20,21 @@ namespace {
 
 Result<> write_xattrs(int fd, const sys::Xattrs& now, const sys::Xattrs& wanted) {
     for (const auto& [name, value] : now) {
-        const bool kept = std::any_of(wanted.begin(), wanted.end(), [&](const auto& x) { return x.first == name; });
+        const bool kept = std::any_of(wanted.begin(), wanted.end(),
+                                      [&](const auto& x) { return x.first == name; });
         if (!kept) TRY(sys::remove_xattr(fd, name));
     }
     for (const auto& xattr : wanted) {
-        if (std::find(now.begin(), now.end(), xattr) == now.end()) TRY(sys::set_xattr(fd, xattr.first, xattr.second, 0));
+        if (std::find(now.begin(), now.end(), xattr) == now.end())
+            TRY(sys::set_xattr(fd, xattr.first, xattr.second, 0));
     }
     return {};
 }
 
 }  // namespace
 
-// The order matters: chown clears set-id bits and capabilities, chmod rewrites the mask of an ACL, and setting user xattrs needs
-// write permission where we are not root.
+// The order matters: chown clears set-id bits and capabilities, chmod rewrites the mask of an ACL,
+// and setting user xattrs needs write permission where we are not root.
 Result<> write_attributes(int fd, const journal::Attributes& wanted, bool times) {
     TRY_ASSIGN(const journal::Attributes now, read_attributes(fd));
     const bool is_link = S_ISLNK(wanted.mode);
@@ -40,13 +42,16 @@ Result<> write_attributes(int fd, const journal::Attributes& wanted, bool times)
     if (new_owner) TRY(sys::change_owner(fd, wanted.uid, wanted.gid));
     const bool new_xattrs = new_owner || now.xattrs != wanted.xattrs;
     if (new_xattrs) {  // of a symlink only trusted and security ones
-        if (!is_link && (now.mode & 0200U) == 0) TRY(sys::change_mode(fd, (now.mode & 07777U) | 0600U));
+        if (!is_link && (now.mode & 0200U) == 0)
+            TRY(sys::change_mode(fd, (now.mode & 07777U) | 0600U));
         TRY_ASSIGN(const auto xattrs, sys::read_xattrs(fd));
         TRY(write_xattrs(fd, xattrs, wanted.xattrs));
     }
-    if (!is_link && (new_xattrs || now.mode != wanted.mode)) TRY(sys::change_mode(fd, wanted.mode & 07777U));
+    if (!is_link && (new_xattrs || now.mode != wanted.mode))
+        TRY(sys::change_mode(fd, wanted.mode & 07777U));
     if (!times) return {};
-    const struct timespec both[2] = {{0, UTIME_OMIT}, {wanted.mtime_s, static_cast<long>(wanted.mtime_ns)}};
+    const struct timespec both[2] = {{0, UTIME_OMIT},
+                                     {wanted.mtime_s, static_cast<long>(wanted.mtime_ns)}};
     return sys::set_times(fd, both);
 }
 

@@ -7,7 +7,8 @@ namespace unwrite::overlay {
 
 /// The attributes of an open object, as an image.
 Result<journal::Attributes> read_attributes(int fd);
-/// Makes the attributes of an open object (any descriptor) equal to `wanted`; times only with `times`.
+/// Makes the attributes of an open object (any descriptor) equal to `wanted`; times only with
+/// `times`.
 Result<> write_attributes(int fd, const journal::Attributes& wanted, bool times);
 
 }  // namespace unwrite::overlay

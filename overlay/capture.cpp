@@ -25,7 +25,8 @@ void Capture::Covered::add_block(std::uint64_t block) {
     blocks[word] |= std::uint64_t{1} << (block % 64);
 }
 
-Capture::Capture(Objects& objects, journal::Journal& journal, journal::DeltaNumber open_delta, bool durable)
+Capture::Capture(Objects& objects, journal::Journal& journal, journal::DeltaNumber open_delta,
+                 bool durable)
     : objects_(objects),
       journal_(journal),
       writer_(std::make_unique<journal::DeltaWriter>(journal.state_dir().deltas(), open_delta)),
@@ -77,13 +78,16 @@ void Capture::drop_created(const ObjectKey& key) {
     s.stamps.erase(key);
 }
 
-bool Capture::is_elided(const Who& who, const ObjectKey& parent, const std::optional<Standing>& standing,
+bool Capture::is_elided(const Who& who, const ObjectKey& parent,
+                        const std::optional<Standing>& standing,
                         const std::optional<ObjectKey>& incoming) const {
     {
         Shard& s = shard(parent);
         const std::lock_guard lock(s.mutex);
         const auto found = s.objects.find(parent);
-        if (found == s.objects.end() || !found->second.created || found->second.session != who.session) return false;
+        if (found == s.objects.end() || !found->second.created ||
+            found->second.session != who.session)
+            return false;
     }
     return (!standing || is_created(standing->key)) && (!incoming || is_created(*incoming));
 }
@@ -96,7 +100,8 @@ Result<bool> Capture::covered_name(const Who& who, const NameKey& key) {
         if (found == s.names.end()) return false;
         CoveredName& covered = found->second;
         if (covered.session == who.session ||
-            std::find(covered.others.begin(), covered.others.end(), who.session) != covered.others.end()) {
+            std::find(covered.others.begin(), covered.others.end(), who.session) !=
+                covered.others.end()) {
             return true;
         }
         covered.others.push_back(who.session);
@@ -106,7 +111,8 @@ Result<bool> Capture::covered_name(const Who& who, const NameKey& key) {
 }
 
 Result<> Capture::name(const Who& who, const ObjectPtr& parent, const std::string& name,
-                       const std::optional<Standing>& standing, const std::optional<ObjectKey>& incoming) {
+                       const std::optional<Standing>& standing,
+                       const std::optional<ObjectKey>& incoming) {
     if (is_elided(who, parent->key(), standing, incoming)) return {};
     if (standing) note(standing->key);
     NameKey key{parent->key(), name};
@@ -172,7 +178,8 @@ Result<> Capture::capture_attributes(const Who& who, const ObjectPtr& object) {
     return {};
 }
 
-bool Capture::covered_content(const Who& who, const ObjectKey& key, std::uint64_t offset, std::uint64_t length) const {
+bool Capture::covered_content(const Who& who, const ObjectKey& key, std::uint64_t offset,
+                              std::uint64_t length) const {
     Shard& s = shard(key);
     const std::lock_guard lock(s.mutex);
     const auto found = s.objects.find(key);
@@ -221,9 +228,11 @@ Result<> Capture::capture_blocks(const ObjectPtr& object, std::uint64_t first, s
             size = entry.size;
             if (size == 0) return {};
             last = std::min(last, (size - 1) / kBlockSize);
-            while (first <= last && entry.has_block(first)) ++first;
+            while (first <= last && entry.has_block(first))
+                ++first;
             run = first;
-            while (run <= last && !entry.has_block(run)) ++run;
+            while (run <= last && !entry.has_block(run))
+                ++run;
         }
         const std::uint64_t begin = first * kBlockSize;
         if (first == run || begin >= size) return {};
@@ -235,12 +244,14 @@ Result<> Capture::capture_blocks(const ObjectPtr& object, std::uint64_t first, s
         crash_point("capture.content.after");
         const std::lock_guard lock(s.mutex);
         Covered& entry = s.objects[object->key()];
-        for (; first < run; ++first) entry.add_block(first);
+        for (; first < run; ++first)
+            entry.add_block(first);
     }
     return {};
 }
 
-Result<> Capture::content(const Who& who, const ObjectPtr& object, std::uint64_t offset, std::uint64_t length) {
+Result<> Capture::content(const Who& who, const ObjectPtr& object, std::uint64_t offset,
+                          std::uint64_t length) {
     if (covered_content(who, object->key(), offset, length)) return {};
     const std::lock_guard slow(slow_lock(object->key()));
     TRY(capture_attributes(who, object));
@@ -261,7 +272,8 @@ Result<> Capture::anchor(const ObjectPtr& object) {
     if (attic.contains(object->key())) return {};
     TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kPath));
     crash_point("capture.anchor.before");
-    const auto linked = sys::link_fd(handle->fd.get(), attic.directory(), journal::Attic::file_name(object->key()));
+    const auto linked =
+        sys::link_fd(handle->fd.get(), attic.directory(), journal::Attic::file_name(object->key()));
     if (!linked && linked.error().number() != EEXIST) return linked.error();
     attic.note_added(object->key());
     crash_point("capture.anchor.after");
@@ -290,12 +302,14 @@ Result<> Capture::hold(const ObjectPtr& object) {
     const auto anchored = anchor(object);
     if (anchored) return {};
     const int number = anchored.error().number();
-    // The place alone must do for what the filesystem does not let us link (not ours, or at its limit of links).
+    // The place alone must do for what the filesystem does not let us link (not ours, or at its
+    // limit of links).
     if (where.parent && (number == EPERM || number == EMLINK || number == EACCES)) return {};
     return anchored.error();
 }
 
-Result<> Capture::relocated(const ObjectPtr& object, const ObjectPtr& parent, const std::string& name) {
+Result<> Capture::relocated(const ObjectPtr& object, const ObjectPtr& parent,
+                            const std::string& name) {
     if (is_created(object->key()) && !journal_.places().contains(object->key())) return {};
     TRY(ensure_place(parent));
     return journal_.places().set(object->key(), {parent->key(), name});

@@ -1,13 +1,14 @@
-// Capture: makes before-images safe in the open interval's delta before the first change, and remembers in memory what is
-// covered, so that every later change costs one look-up.
+// Capture: makes before-images safe in the open interval's delta before the first change, and
+// remembers in memory what is covered, so that every later change costs one look-up.
 //
-// What was created in the open interval needs no image: one name row `absent` for the topmost created object is enough,
-// unless an older object is moved into a created directory or another session writes there.
-// Every object that the delta mentions is made findable first: a hard link in the attic, or (directories, and what the
-// filesystem will not link) an entry in the journal's places.
+// What was created in the open interval needs no image: one name row `absent` for the topmost
+// created object is enough, unless an older object is moved into a created directory or another
+// session writes there. Every object that the delta mentions is made findable first: a hard link in
+// the attic, or (directories, and what the filesystem will not link) an entry in the journal's
+// places.
 //
-// Thread-safe. The caller holds a pass of the gate, and for names the NameLock of the parent. The interval is changed
-// only with the gate closed. Source of the scheme: design.md section 2.
+// Thread-safe. The caller holds a pass of the gate, and for names the NameLock of the parent. The
+// interval is changed only with the gate closed. Source of the scheme: design.md section 2.
 #pragma once
 
 #include <array>
@@ -31,9 +32,11 @@ struct Standing {
 };
 
 class Capture {
-  public:
-    /// `durable`: every image is synced before the change that it allows (durability against power cuts).
-    Capture(Objects& objects, journal::Journal& journal, journal::DeltaNumber open_delta, bool durable);
+ public:
+    /// `durable`: every image is synced before the change that it allows (durability against power
+    /// cuts).
+    Capture(Objects& objects, journal::Journal& journal, journal::DeltaNumber open_delta,
+            bool durable);
 
     /// A new interval begins: nothing is covered. Gate closed.
     void begin_interval(journal::DeltaNumber delta);
@@ -43,8 +46,10 @@ class Capture {
     /// The open interval's delta. Gate closed.
     journal::DeltaWriter& writer() { return *writer_; }
 
-    /// Before (parent, name) changes from `standing`. `incoming`: the object that will stand there, when it exists already.
-    Result<> name(const Who& who, const ObjectPtr& parent, const std::string& name, const std::optional<Standing>& standing,
+    /// Before (parent, name) changes from `standing`. `incoming`: the object that will stand there,
+    /// when it exists already.
+    Result<> name(const Who& who, const ObjectPtr& parent, const std::string& name,
+                  const std::optional<Standing>& standing,
                   const std::optional<ObjectKey>& incoming);
     /// `key` was just created by `who`.
     void created(const Who& who, const ObjectKey& key);
@@ -57,18 +62,21 @@ class Capture {
     /// Before mode, owner, times or xattrs change.
     Result<> attributes(const Who& who, const ObjectPtr& object);
     /// Before [offset, offset+length) is overwritten (mtime and size with it).
-    Result<> content(const Who& who, const ObjectPtr& object, std::uint64_t offset, std::uint64_t length);
+    Result<> content(const Who& who, const ObjectPtr& object, std::uint64_t offset,
+                     std::uint64_t length);
     /// Before everything from `size` on is cut off (or the file is extended to it).
     Result<> cut(const Who& who, const ObjectPtr& object, std::uint64_t size);
 
-    /// Makes an older object findable wherever it goes: before a rename or a displacement of its name.
+    /// Makes an older object findable wherever it goes: before a rename or a displacement of its
+    /// name.
     Result<> hold(const ObjectPtr& object);
     /// A hard link in the attic. EPERM, EMLINK, ENOENT (no name left) as the filesystem says.
     Result<> anchor(const ObjectPtr& object);
     /// After a rename: the journal's hint follows.
     Result<> relocated(const ObjectPtr& object, const ObjectPtr& parent, const std::string& name);
 
-    /// Size and modification time: whoever finds others than our last change left finds a change behind the mount.
+    /// Size and modification time: whoever finds others than our last change left finds a change
+    /// behind the mount.
     struct Stamp {
         std::int64_t size = 0;
         std::int64_t mtime_ns = 0;
@@ -83,22 +91,23 @@ class Capture {
     /// The objects were changed by a restore: nothing is known of them now.
     void forget_stamps(const journal::Delta& delta);
 
-    /// While on, every object that a capture, anchor or displacement concerns is remembered, so that a sweep of the attic
-    /// spares it. Turned on with the gate closed.
+    /// While on, every object that a capture, anchor or displacement concerns is remembered, so
+    /// that a sweep of the attic spares it. Turned on with the gate closed.
     void watch(bool on);
     bool is_watched(const ObjectKey& key) const;
     void note(const ObjectKey& key);
 
-  private:
+ private:
     struct Covered {
         bool created = false;
-        bool mentioned = false;                  // created, but a row of the delta needs it (another session met it)
+        bool mentioned =
+            false;  // created, but a row of the delta needs it (another session met it)
         bool attributes = false;
         bool sized = false;
         SessionNumber session = kUserSession;
-        std::vector<SessionNumber> others;       // sessions beside the first whose touch is recorded
-        std::uint64_t size = 0;                  // of the content when the interval opened; valid when sized
-        std::vector<std::uint64_t> blocks;       // bitmap of captured blocks
+        std::vector<SessionNumber> others;  // sessions beside the first whose touch is recorded
+        std::uint64_t size = 0;  // of the content when the interval opened; valid when sized
+        std::vector<std::uint64_t> blocks;  // bitmap of captured blocks
         bool known_to(SessionNumber who) const;
         bool has_block(std::uint64_t block) const;
         void add_block(std::uint64_t block);
@@ -114,17 +123,23 @@ class Capture {
         std::unordered_map<ObjectKey, Stamp> stamps;
     };
     static constexpr std::size_t kShards = 64;
-    Shard& shard(const ObjectKey& key) const { return shards_[std::hash<ObjectKey>()(key) % kShards]; }
-    std::mutex& slow_lock(const ObjectKey& key) { return slow_locks_[std::hash<ObjectKey>()(key) % slow_locks_.size()]; }
+    Shard& shard(const ObjectKey& key) const {
+        return shards_[std::hash<ObjectKey>()(key) % kShards];
+    }
+    std::mutex& slow_lock(const ObjectKey& key) {
+        return slow_locks_[std::hash<ObjectKey>()(key) % slow_locks_.size()];
+    }
 
     void mention(const ObjectKey& key);
     Result<> settle() { return durable_ ? writer_->sync() : Result<>(); }
     bool is_elided(const Who& who, const ObjectKey& parent, const std::optional<Standing>& standing,
                    const std::optional<ObjectKey>& incoming) const;
-    /// True when nothing is left to do for this origin (a touch is recorded when it is a new session).
+    /// True when nothing is left to do for this origin (a touch is recorded when it is a new
+    /// session).
     Result<bool> covered_name(const Who& who, const NameKey& key);
     Result<bool> covered_object(const Who& who, const ObjectKey& key, bool want_attributes);
-    bool covered_content(const Who& who, const ObjectKey& key, std::uint64_t offset, std::uint64_t length) const;
+    bool covered_content(const Who& who, const ObjectKey& key, std::uint64_t offset,
+                         std::uint64_t length) const;
     Result<> capture_attributes(const Who& who, const ObjectPtr& object);
     Result<> capture_size(const Who& who, const ObjectPtr& object);
     Result<> capture_blocks(const ObjectPtr& object, std::uint64_t first, std::uint64_t last);
@@ -137,8 +152,9 @@ class Capture {
     mutable std::array<Shard, kShards> shards_;
     std::atomic<bool> watching_{false};
     mutable std::mutex watch_mutex_;
-    std::unordered_set<ObjectKey> watched_;   // guarded by watch_mutex_
-    std::array<std::mutex, 256> slow_locks_;  // one capture of an object at a time; taken before a shard's mutex
+    std::unordered_set<ObjectKey> watched_;  // guarded by watch_mutex_
+    std::array<std::mutex, 256>
+        slow_locks_;  // one capture of an object at a time; taken before a shard's mutex
 };
 
 }  // namespace unwrite::overlay

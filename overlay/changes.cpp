@@ -6,7 +6,8 @@ Result<std::vector<Change>> changes_between(View& older, View& newer) {
     TRY_ASSIGN(Differences differences, differences_between(older, newer));
     std::vector<Change> changes;
     changes.reserve(differences.list.size());
-    for (Difference& difference : differences.list) changes.push_back(std::move(difference.change));
+    for (Difference& difference : differences.list)
+        changes.push_back(std::move(difference.change));
     return changes;
 }
 

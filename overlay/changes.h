@@ -5,10 +5,12 @@
 
 namespace unwrite::overlay {
 
-/// The changes that lead from `older` to `newer`, sorted by path. differences.h says what counts as what.
+/// The changes that lead from `older` to `newer`, sorted by path. differences.h says what counts as
+/// what.
 Result<std::vector<Change>> changes_between(View& older, View& newer);
 
-/// True when a change concerns `path`: it is there, below it, or a directory above it that came, went or moved.
+/// True when a change concerns `path`: it is there, below it, or a directory above it that came,
+/// went or moved.
 bool concerns(const Change& change, const std::string& path);
 
 }  // namespace unwrite::overlay

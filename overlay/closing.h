@@ -1,6 +1,6 @@
-// Closing: one operation that moves the live state. Before: dirty mappings are written back. While it lives: no other
-// operation, the gate closed. At its end: the kernel forgets what changed while the gate is still closed, then the gate opens, then
-// watchers are told.
+// Closing: one operation that moves the live state. Before: dirty mappings are written back. While
+// it lives: no other operation, the gate closed. At its end: the kernel forgets what changed while
+// the gate is still closed, then the gate opens, then watchers are told.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 namespace unwrite::overlay {
 
 class Closing {
-  public:
+ public:
     Closing(std::mutex& operation, Gate& gate, LiveTree& tree, Restorer& restorer)
         : operation_(operation), caches_(tree.caches()), restorer_(restorer) {
         if (caches_ != nullptr) caches_->write_back();
@@ -27,7 +27,7 @@ class Closing {
         if (any && caches_ != nullptr) caches_->announce(restored);
     }
 
-  private:
+ private:
     const std::lock_guard<std::mutex> operation_;
     KernelCaches* const caches_;
     Restorer& restorer_;

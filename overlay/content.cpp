@@ -7,7 +7,8 @@ namespace unwrite::overlay {
 
 using journal::ContentImage;
 
-Result<Content> Content::open(HandlePtr live, const ObjectKey& key, const std::vector<LayerPtr>& layers) {
+Result<Content> Content::open(HandlePtr live, const ObjectKey& key,
+                              const std::vector<LayerPtr>& layers) {
     Content content;
     TRY_ASSIGN(const struct stat st, sys::stat_fd(live->fd.get()));
     content.live_ = std::move(live);
@@ -22,7 +23,8 @@ Result<Content> Content::open(HandlePtr live, const ObjectKey& key, const std::v
     return content;
 }
 
-// From the newest crossing back: what a layer captured covers everything before it, and what was beyond the size it had is zero.
+// From the newest crossing back: what a layer captured covers everything before it, and what was
+// beyond the size it had is zero.
 Content::Source Content::source(std::uint64_t offset) const {
     std::uint64_t end = size_;
     for (auto part = parts_.rbegin(); part != parts_.rend(); ++part) {
@@ -31,8 +33,9 @@ Content::Source Content::source(std::uint64_t offset) const {
             end = std::min(end, *part->size);
         }
         const auto& ranges = *part->ranges;
-        const auto next = std::upper_bound(ranges.begin(), ranges.end(), offset,
-                                           [](std::uint64_t at, const ContentImage& range) { return at < range.offset; });
+        const auto next = std::upper_bound(
+            ranges.begin(), ranges.end(), offset,
+            [](std::uint64_t at, const ContentImage& range) { return at < range.offset; });
         if (next != ranges.begin()) {
             const ContentImage& range = *std::prev(next);
             if (offset < range.offset + range.length) {
@@ -60,7 +63,8 @@ Result<std::size_t> Content::read(sys::Bytes out, std::uint64_t offset) const {
     while (done < out.size() && offset + done < size_) {
         const Source found = source(offset + done);
         const std::uint64_t known = found.end - (offset + done);
-        const sys::Bytes part = out.subspan(done, static_cast<std::size_t>(std::min<std::uint64_t>(known, out.size() - done)));
+        const sys::Bytes part = out.subspan(
+            done, static_cast<std::size_t>(std::min<std::uint64_t>(known, out.size() - done)));
         std::size_t got = 0;
         if (found.fd >= 0) {
             TRY_ASSIGN(got, sys::read_at(found.fd, part, found.position));
@@ -83,7 +87,8 @@ namespace {
 
 constexpr std::size_t kPiece = 256 * 1024;
 
-Result<bool> equal_pieces(const Content& a, const Content& b, std::uint64_t begin, std::uint64_t end, std::vector<std::byte>& buffer) {
+Result<bool> equal_pieces(const Content& a, const Content& b, std::uint64_t begin,
+                          std::uint64_t end, std::vector<std::byte>& buffer) {
     buffer.resize(2 * kPiece);
     const sys::Bytes all(buffer);
     while (begin < end) {
@@ -96,7 +101,8 @@ Result<bool> equal_pieces(const Content& a, const Content& b, std::uint64_t begi
         const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(kPiece, end - begin));
         TRY_ASSIGN(const std::size_t one, a.read(all.first(length), begin));
         TRY_ASSIGN(const std::size_t two, b.read(all.subspan(kPiece, length), begin));
-        if (one != two || std::memcmp(buffer.data(), buffer.data() + kPiece, one) != 0) return false;
+        if (one != two || std::memcmp(buffer.data(), buffer.data() + kPiece, one) != 0)
+            return false;
         if (one == 0) break;
         begin += one;
     }
@@ -108,7 +114,8 @@ Result<bool> equal_pieces(const Content& a, const Content& b, std::uint64_t begi
 Result<bool> equal_in(const Content& a, const Content& b, const Ranges& ranges) {
     std::vector<std::byte> buffer;
     for (const auto& [begin, end] : ranges) {
-        TRY_ASSIGN(const bool equal, equal_pieces(a, b, begin, std::min({end, a.size(), b.size()}), buffer));
+        TRY_ASSIGN(const bool equal,
+                   equal_pieces(a, b, begin, std::min({end, a.size(), b.size()}), buffer));
         if (!equal) return false;
     }
     return true;

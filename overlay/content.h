@@ -1,6 +1,7 @@
-// Content: the bytes of one object as they were at a node: the live bytes (of now), then for each layer on the way the size it
-// had and the ranges that were captured. Nothing is loaded but what is asked for, and holes stay holes.
-// Reading is thread-safe. It holds the object's descriptor and the layers' data open.
+// Content: the bytes of one object as they were at a node: the live bytes (of now), then for each
+// layer on the way the size it had and the ranges that were captured. Nothing is loaded but what is
+// asked for, and holes stay holes. Reading is thread-safe. It holds the object's descriptor and the
+// layers' data open.
 #pragma once
 
 #include <optional>
@@ -11,9 +12,10 @@
 namespace unwrite::overlay {
 
 class Content {
-  public:
+ public:
     /// `layers` in the order of crossing; `live` is open for reading.
-    static Result<Content> open(HandlePtr live, const ObjectKey& key, const std::vector<LayerPtr>& layers);
+    static Result<Content> open(HandlePtr live, const ObjectKey& key,
+                                const std::vector<LayerPtr>& layers);
 
     std::uint64_t size() const { return size_; }
 
@@ -23,14 +25,15 @@ class Content {
         std::uint64_t end = 0;
         bool hole = false;
     };
-    /// The segment that begins at `offset`, which is below size(). Neighbours may be of the same kind.
+    /// The segment that begins at `offset`, which is below size(). Neighbours may be of the same
+    /// kind.
     Segment segment(std::uint64_t offset) const;
     /// Fills `out` from `offset` on, as far as size() reaches; returns how much that was.
     Result<std::size_t> read(sys::Bytes out, std::uint64_t offset) const;
     /// All bytes; the caller looked at size() first.
     Result<std::string> read_all() const;
 
-  private:
+ private:
     struct Part {
         LayerPtr layer;
         std::optional<std::uint64_t> size;
@@ -38,7 +41,7 @@ class Content {
     };
     struct Source {
         std::uint64_t end = 0;
-        int fd = -1;                // -1: a hole
+        int fd = -1;  // -1: a hole
         std::uint64_t position = 0;
     };
     Source source(std::uint64_t offset) const;
@@ -46,7 +49,7 @@ class Content {
     HandlePtr live_;
     std::uint64_t live_size_ = 0;
     std::uint64_t size_ = 0;
-    std::vector<Part> parts_;       // in the order of crossing: a later one covers an earlier one
+    std::vector<Part> parts_;  // in the order of crossing: a later one covers an earlier one
 };
 
 /// Ranges of bytes, [first, second).

@@ -16,7 +16,8 @@ constexpr std::uint64_t kMaxCompared = 64ULL * 1024 * 1024;
 // An answer about something that may have vanished: then `otherwise`.
 template <class T>
 Result<T> or_if_vanished(Result<T> result, T otherwise) {
-    if (result || !(is_vanished(result.error()) || result.error().number() == EACCES)) return result;
+    if (result || !(is_vanished(result.error()) || result.error().number() == EACCES))
+        return result;
     return otherwise;
 }
 
@@ -28,15 +29,18 @@ bool same_mtime(const Attributes& a, const Attributes& b) {
     return a.mtime_s == b.mtime_s && a.mtime_ns == b.mtime_ns;
 }
 
-// The ranges in which one object can differ: what the layers between captured, and what was cut or grown.
-Ranges touched_ranges(const ObjectKey& key, const std::vector<LayerPtr>& between, std::uint64_t size) {
+// The ranges in which one object can differ: what the layers between captured, and what was cut or
+// grown.
+Ranges touched_ranges(const ObjectKey& key, const std::vector<LayerPtr>& between,
+                      std::uint64_t size) {
     Ranges ranges;
     std::uint64_t least = size;
     for (const LayerPtr& layer : between) {
         const ObjectImage* image = layer->object(key);
         if (image == nullptr) continue;
         if (image->size) least = std::min(least, *image->size);
-        for (const auto& range : image->content) ranges.emplace_back(range.offset, range.offset + range.length);
+        for (const auto& range : image->content)
+            ranges.emplace_back(range.offset, range.offset + range.length);
     }
     if (least < size) ranges.emplace_back(least, size);
     return ranges;
@@ -49,7 +53,8 @@ bool was_written(const ObjectKey& key, const std::vector<LayerPtr>& between) {
     });
 }
 
-Result<bool> files_differ(View& older, const Located& a, View& newer, const Located& b, const std::vector<LayerPtr>& between) {
+Result<bool> files_differ(View& older, const Located& a, View& newer, const Located& b,
+                          const std::vector<LayerPtr>& between) {
     if (a.key == b.key && !was_written(a.key, between)) return false;
     TRY_ASSIGN(const std::uint64_t size, older.size(a));
     TRY_ASSIGN(const std::uint64_t other_size, newer.size(b));
@@ -78,8 +83,9 @@ struct Placed {
 };
 
 class Comparison {
-  public:
-    Comparison(View& older, View& newer) : older_(older), newer_(newer), between_(layers_between(older, newer)) {}
+ public:
+    Comparison(View& older, View& newer)
+        : older_(older), newer_(newer), between_(layers_between(older, newer)) {}
 
     Result<Differences> run() {
         TRY(compare_names());
@@ -95,7 +101,7 @@ class Comparison {
         return std::move(result_);
     }
 
-  private:
+ private:
     struct NamePair {
         std::optional<Located> older;
         std::optional<Located> newer;
@@ -117,9 +123,9 @@ class Comparison {
     View& newer_;
     const std::vector<LayerPtr> between_;
     std::map<NameKey, NamePair> pairs_;
-    std::map<ObjectKey, std::vector<Placed>> lost_;    // names an object had and has no more
+    std::map<ObjectKey, std::vector<Placed>> lost_;  // names an object had and has no more
     std::map<ObjectKey, std::vector<Placed>> gained_;
-    std::unordered_set<ObjectKey> done_;               // objects that a difference speaks of
+    std::unordered_set<ObjectKey> done_;  // objects that a difference speaks of
     Differences result_;
 };
 
@@ -216,7 +222,9 @@ Result<> Comparison::changed_objects() {
             if (!newer_path) continue;
             TRY_ASSIGN(const auto was, older_.object(key));
             TRY_ASSIGN(const auto is, newer_.object(key));
-            if (was && is) TRY(add_both(ChangeKind::kModified, {{}, *older_path, *was}, {{}, *newer_path, *is}));
+            if (was && is)
+                TRY(add_both(ChangeKind::kModified, {{}, *older_path, *was},
+                             {{}, *newer_path, *is}));
         }
     }
     return {};
@@ -224,22 +232,26 @@ Result<> Comparison::changed_objects() {
 
 Result<bool> Comparison::attributes_differ(const Located& a, const Located& b) {
     if (a.key == b.key) {
-        const bool mentioned = std::any_of(between_.begin(), between_.end(), [&](const LayerPtr& layer) {
-            const ObjectImage* image = layer->object(a.key);
-            return image != nullptr && image->attributes;
-        });
+        const bool mentioned =
+            std::any_of(between_.begin(), between_.end(), [&](const LayerPtr& layer) {
+                const ObjectImage* image = layer->object(a.key);
+                return image != nullptr && image->attributes;
+            });
         if (!mentioned) return false;
     }
     TRY_ASSIGN(const Attributes was, older_.attributes(a));
     TRY_ASSIGN(const Attributes is, newer_.attributes(b));
     if (!same_but_mtime(was, is)) return true;
-    return a.key == b.key && S_ISREG(a.type) && !was_written(a.key, between_) && !same_mtime(was, is);
+    return a.key == b.key && S_ISREG(a.type) && !was_written(a.key, between_) &&
+           !same_mtime(was, is);
 }
 
 Result<> Comparison::add_both(ChangeKind kind, const Placed& was, const Placed& is) {
     Difference difference;
     Change& change = difference.change;
-    TRY_ASSIGN(change.content, or_if_vanished(content_differs(older_, was.found, newer_, is.found, between_), true));
+    TRY_ASSIGN(
+        change.content,
+        or_if_vanished(content_differs(older_, was.found, newer_, is.found, between_), true));
     TRY_ASSIGN(change.attributes, or_if_vanished(attributes_differ(was.found, is.found), false));
     done_.insert(was.found.key);
     done_.insert(is.found.key);
@@ -289,12 +301,14 @@ Result<> Comparison::add_one(ChangeKind kind, View& view, const Placed& placed) 
     return {};
 }
 
-// Objects that are on the other side too (moved in or out) are not counted: they are differences of their own.
+// Objects that are on the other side too (moved in or out) are not counted: they are differences of
+// their own.
 Result<> Comparison::count_below(View& view, const Located& directory, Change& change) {
     return view.walk(directory, [&](const Walked& walked) {
         if (result_.moved.contains(walked.at)) return false;
         ++change.below;
-        if (S_ISREG(walked.found.type)) change.bytes += or_if_vanished(view.size(walked.found), std::uint64_t{0}).value_or(0);
+        if (S_ISREG(walked.found.type))
+            change.bytes += or_if_vanished(view.size(walked.found), std::uint64_t{0}).value_or(0);
         return true;
     });
 }
@@ -303,11 +317,13 @@ void Comparison::book(Change& change, const NameKey* name, const ObjectKey& obje
     std::set<OriginNumber> origins(change.origins.begin(), change.origins.end());
     for (const LayerPtr& layer : between_) {
         if (name != nullptr) {
-            if (const auto* state = layer->name(*name)) origins.insert(state->origins.begin(), state->origins.end());
+            if (const auto* state = layer->name(*name))
+                origins.insert(state->origins.begin(), state->origins.end());
         }
         // The times of a directory change with every name in it, whoever made that.
         const ObjectImage* image = layer->object(object);
-        if (image != nullptr && !(name != nullptr && S_ISDIR(change.type))) origins.insert(image->origins.begin(), image->origins.end());
+        if (image != nullptr && !(name != nullptr && S_ISDIR(change.type)))
+            origins.insert(image->origins.begin(), image->origins.end());
     }
     change.origins.assign(origins.begin(), origins.end());
 }
@@ -322,13 +338,15 @@ std::vector<LayerPtr> layers_between(const View& older, const View& newer) {
     const auto& a = older.layers();
     const auto& b = newer.layers();
     std::size_t shared = 0;
-    while (shared < a.size() && shared < b.size() && a[shared] == b[shared]) ++shared;
+    while (shared < a.size() && shared < b.size() && a[shared] == b[shared])
+        ++shared;
     std::vector<LayerPtr> between(a.begin() + static_cast<std::ptrdiff_t>(shared), a.end());
     between.insert(between.end(), b.begin() + static_cast<std::ptrdiff_t>(shared), b.end());
     return between;
 }
 
-Result<bool> content_differs(View& older, const Located& a, View& newer, const Located& b, const std::vector<LayerPtr>& between) {
+Result<bool> content_differs(View& older, const Located& a, View& newer, const Located& b,
+                             const std::vector<LayerPtr>& between) {
     if (S_ISREG(a.type)) return files_differ(older, a, newer, b, between);
     if (a.key == b.key) return false;
     if (S_ISLNK(a.type)) {

@@ -1,16 +1,22 @@
-// Differences between two views: which names stand for other objects, which objects have other attributes or content. Only what the
-// layers between the two mention is looked at, so the cost is that of what changed, whatever the tree holds.
+// Differences between two views: which names stand for other objects, which objects have other
+// attributes or content. Only what the layers between the two mention is looked at, so the cost is
+// that of what changed, whatever the tree holds.
 //
 // What is told apart, and how:
-//  * An object whose name changed is kRenamed, with `content`/`attributes` when it changed as well. What is below a renamed directory
+//  * An object whose name changed is kRenamed, with `content`/`attributes` when it changed as well.
+//  What is below a renamed directory
 //    is not listed unless it changed itself.
-//  * Another object of the same type at an old name, where the old object is nowhere else, is kModified (an atomic save);
+//  * Another object of the same type at an old name, where the old object is nowhere else, is
+//  kModified (an atomic save);
 //    when it came from another name, that name is kDeleted.
-//  * Another type at a name, and another directory at a name, are a kDeleted and a kCreated with the same path.
-//  * A created or deleted directory is one difference with what is below counted; objects that were moved in or out are not
+//  * Another type at a name, and another directory at a name, are a kDeleted and a kCreated with
+//  the same path.
+//  * A created or deleted directory is one difference with what is below counted; objects that were
+//  moved in or out are not
 //    counted there but are kRenamed.
 //  * Another name of an object that keeps one (hard link) is kCreated, and kDeleted when it goes.
-//  * What ends as it began is no difference; nor is the mtime of a directory; the mtime of a file only when its content was not
+//  * What ends as it began is no difference; nor is the mtime of a directory; the mtime of a file
+//  only when its content was not
 //    written.
 #pragma once
 
@@ -25,16 +31,17 @@ struct Difference {
     Change change{};
     std::optional<Located> older{};
     std::optional<Located> newer{};
-    std::string older_path{};   ///< of `older` in its view; empty when there is none
+    std::string older_path{};  ///< of `older` in its view; empty when there is none
 };
 
 /// The names that stand for different objects in the two views.
 using ChangedNames = std::unordered_set<NameKey>;
 
 struct Differences {
-    std::vector<Difference> list{};   ///< sorted by path; kDeleted before kCreated
+    std::vector<Difference> list{};  ///< sorted by path; kDeleted before kCreated
     ChangedNames names{};
-    ChangedNames moved{};             ///< of them those that renames speak of: left out where directories are counted or walked
+    ChangedNames moved{};  ///< of them those that renames speak of: left out where directories are
+                           ///< counted or walked
 };
 
 Result<Differences> differences_between(View& older, View& newer);
@@ -42,8 +49,9 @@ Result<Differences> differences_between(View& older, View& newer);
 /// The layers that only one of the two crosses.
 std::vector<LayerPtr> layers_between(const View& older, const View& newer);
 
-/// True when two regular files or symlinks differ in what they hold. Different objects of the same size above 64 MiB count as
-/// different without being read.
-Result<bool> content_differs(View& older, const Located& a, View& newer, const Located& b, const std::vector<LayerPtr>& between);
+/// True when two regular files or symlinks differ in what they hold. Different objects of the same
+/// size above 64 MiB count as different without being read.
+Result<bool> content_differs(View& older, const Located& a, View& newer, const Located& b,
+                             const std::vector<LayerPtr>& between);
 
 }  // namespace unwrite::overlay

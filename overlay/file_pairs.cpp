@@ -7,7 +7,7 @@ namespace unwrite::overlay {
 namespace {
 
 class Expansion {
-  public:
+ public:
     Expansion(View& older, View& newer, const Differences& differences, std::uint64_t most_below)
         : older_(older), newer_(newer), differences_(differences), most_below_(most_below) {}
 
@@ -16,7 +16,8 @@ class Expansion {
             if (!difference.newer) continue;
             (difference.older ? spoken_of_ : made_).insert(difference.newer->key);
         }
-        for (const Difference& difference : differences_.list) TRY(expand(difference));
+        for (const Difference& difference : differences_.list)
+            TRY(expand(difference));
         std::stable_sort(pairs_.begin(), pairs_.end(), [](const FilePair& a, const FilePair& b) {
             if (a.change.path != b.change.path) return a.change.path < b.change.path;
             return a.change.kind == ChangeKind::kDeleted && b.change.kind != ChangeKind::kDeleted;
@@ -24,7 +25,7 @@ class Expansion {
         return join_made_again();
     }
 
-  private:
+ private:
     Result<> expand(const Difference& difference);
     Result<std::vector<FilePair>> below_one_side(const Difference& difference);
     Result<std::vector<FilePair>> below_renamed(const Difference& difference);
@@ -79,12 +80,15 @@ Result<std::vector<FilePair>> Expansion::below_one_side(const Difference& differ
     return files;
 }
 
-// What was made below it, moved there or changed has differences of its own. A file that was replaced by its like has none.
+// What was made below it, moved there or changed has differences of its own. A file that was
+// replaced by its like has none.
 Result<std::vector<FilePair>> Expansion::below_renamed(const Difference& difference) {
     std::vector<FilePair> files;
     std::uint64_t seen = 0;
     TRY(newer_.walk(*difference.newer, [&](const Walked& walked) {
-        if (++seen > most_below_ || (differences_.names.contains(walked.at) && made_.contains(walked.found.key))) return false;
+        if (++seen > most_below_ ||
+            (differences_.names.contains(walked.at) && made_.contains(walked.found.key)))
+            return false;
         if (differences_.moved.contains(walked.at)) return false;
         if (S_ISDIR(walked.found.type)) return true;
         if (spoken_of_.contains(walked.found.key)) return false;
@@ -113,21 +117,26 @@ Result<std::optional<FilePair>> Expansion::joined(FilePair& was, FilePair& is) {
     pair.change.content = std::move(differs).value_or(true);
     const auto before = older_.attributes(*pair.older);
     const auto after = newer_.attributes(*pair.newer);
-    pair.change.attributes = before && after && (before->mode != after->mode || before->uid != after->uid ||
-                                                 before->gid != after->gid || before->xattrs != after->xattrs);
+    pair.change.attributes = before && after &&
+                             (before->mode != after->mode || before->uid != after->uid ||
+                              before->gid != after->gid || before->xattrs != after->xattrs);
     if (!pair.change.content && !pair.change.attributes) return std::optional<FilePair>();
     if (!pair.change.content) pair.change.kind = ChangeKind::kAttributes;
-    pair.change.origins.insert(pair.change.origins.end(), was.change.origins.begin(), was.change.origins.end());
+    pair.change.origins.insert(pair.change.origins.end(), was.change.origins.begin(),
+                               was.change.origins.end());
     std::sort(pair.change.origins.begin(), pair.change.origins.end());
-    pair.change.origins.erase(std::unique(pair.change.origins.begin(), pair.change.origins.end()), pair.change.origins.end());
+    pair.change.origins.erase(std::unique(pair.change.origins.begin(), pair.change.origins.end()),
+                              pair.change.origins.end());
     return std::optional<FilePair>(std::move(pair));
 }
 
 Result<std::vector<FilePair>> Expansion::join_made_again() {
     std::vector<FilePair> all;
     for (std::size_t i = 0; i < pairs_.size(); ++i) {
-        const bool has_next = i + 1 < pairs_.size() && pairs_[i + 1].change.path == pairs_[i].change.path;
-        if (has_next && pairs_[i].change.kind == ChangeKind::kDeleted && pairs_[i + 1].change.kind == ChangeKind::kCreated &&
+        const bool has_next =
+            i + 1 < pairs_.size() && pairs_[i + 1].change.path == pairs_[i].change.path;
+        if (has_next && pairs_[i].change.kind == ChangeKind::kDeleted &&
+            pairs_[i + 1].change.kind == ChangeKind::kCreated &&
             pairs_[i].change.type == pairs_[i + 1].change.type && !S_ISDIR(pairs_[i].change.type)) {
             TRY_ASSIGN(auto pair, joined(pairs_[i], pairs_[i + 1]));
             if (pair) all.push_back(*std::move(pair));
@@ -141,7 +150,8 @@ Result<std::vector<FilePair>> Expansion::join_made_again() {
 
 }  // namespace
 
-Result<std::vector<FilePair>> file_pairs(View& older, View& newer, const Differences& differences, std::uint64_t most_below) {
+Result<std::vector<FilePair>> file_pairs(View& older, View& newer, const Differences& differences,
+                                         std::uint64_t most_below) {
     return Expansion(older, newer, differences, most_below).run();
 }
 

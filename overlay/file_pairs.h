@@ -1,5 +1,5 @@
-// File pairs: differences taken apart into single files, for what works line by line. A created, deleted or renamed directory becomes
-// one pair for each file below it, unless it holds too many.
+// File pairs: differences taken apart into single files, for what works line by line. A created,
+// deleted or renamed directory becomes one pair for each file below it, unless it holds too many.
 #pragma once
 
 #include "overlay/differences.h"
@@ -13,8 +13,10 @@ struct FilePair {
     std::string older_path{};
 };
 
-/// Sorted by path. A directory with more than `most_below` objects below it (or none that is not a directory) stays one pair.
-/// A file that was deleted and made again at the same path is one kModified pair, or none when it is the same again.
-Result<std::vector<FilePair>> file_pairs(View& older, View& newer, const Differences& differences, std::uint64_t most_below);
+/// Sorted by path. A directory with more than `most_below` objects below it (or none that is not a
+/// directory) stays one pair. A file that was deleted and made again at the same path is one
+/// kModified pair, or none when it is the same again.
+Result<std::vector<FilePair>> file_pairs(View& older, View& newer, const Differences& differences,
+                                         std::uint64_t most_below);
 
 }  // namespace unwrite::overlay

@@ -17,7 +17,8 @@ Result<Gate::Pass> Gate::pass() {
     }
     Pass inside(this);
     if (wounded()) {
-        return Error(ErrorKind::kRecovery, EROFS, "a restore was interrupted; nothing can be changed now",
+        return Error(ErrorKind::kRecovery, EROFS,
+                     "a restore was interrupted; nothing can be changed now",
                      "run `unwrite recover`");
     }
     return inside;

@@ -1,5 +1,6 @@
-// Gate: mutations pass it shared; checkpoint, restore and commit close it. A closing waits for the mutations inside and
-// keeps new ones out, so a steady stream of writers cannot starve a checkpoint. Thread-safe; not recursive.
+// Gate: mutations pass it shared; checkpoint, restore and commit close it. A closing waits for the
+// mutations inside and keeps new ones out, so a steady stream of writers cannot starve a
+// checkpoint. Thread-safe; not recursive.
 #pragma once
 
 #include <atomic>
@@ -11,10 +12,10 @@
 namespace unwrite::overlay {
 
 class Gate {
-  public:
+ public:
     /// Held by one mutation.
     class Pass {
-      public:
+     public:
         explicit Pass(Gate* gate) : gate_(gate) {}
         Pass(Pass&& other) noexcept : gate_(std::exchange(other.gate_, nullptr)) {}
         Pass& operator=(Pass&&) = delete;
@@ -22,13 +23,13 @@ class Gate {
             if (gate_ != nullptr) gate_->leave();
         }
 
-      private:
+     private:
         Gate* gate_;
     };
 
     /// Held while the gate is closed.
     class Closed {
-      public:
+     public:
         explicit Closed(Gate* gate) : gate_(gate) {}
         Closed(Closed&& other) noexcept : gate_(std::exchange(other.gate_, nullptr)) {}
         Closed& operator=(Closed&&) = delete;
@@ -36,7 +37,7 @@ class Gate {
             if (gate_ != nullptr) gate_->open();
         }
 
-      private:
+     private:
         Gate* gate_;
     };
 
@@ -47,15 +48,16 @@ class Gate {
     void set_wounded(bool wounded) { wounded_.store(wounded); }
     bool wounded() const { return wounded_.load(); }
 
-  private:
+ private:
     static constexpr unsigned kClosed = 1U << 31;
     void leave();
     void open();
 
-    std::atomic<unsigned> state_{0};  // mutations inside, with kClosed while one closes or has closed
+    std::atomic<unsigned> state_{
+        0};  // mutations inside, with kClosed while one closes or has closed
     std::atomic<bool> wounded_{false};
-    std::mutex closing_;              // held by whoever has the gate closed
-    std::mutex mutex_;                // only for sleeping on changed_
+    std::mutex closing_;  // held by whoever has the gate closed
+    std::mutex mutex_;    // only for sleeping on changed_
     std::condition_variable changed_;
 };
 

@@ -13,13 +13,15 @@ Result<History> History::read(journal::Store& store) {
     History history;
     TRY_ASSIGN(history.head, store.head());
     TRY_ASSIGN(const auto nodes, store.nodes());
-    for (const Node& node : nodes) history.nodes.emplace(node.number, node);
+    for (const Node& node : nodes)
+        history.nodes.emplace(node.number, node);
     return history;
 }
 
 Result<std::vector<Crossing>> History::path_to(NodeNumber target) const {
     if (!nodes.contains(target)) {
-        return Error(ErrorKind::kNotFound, ENOENT, "find node n" + std::to_string(target) + ": no such node",
+        return Error(ErrorKind::kNotFound, ENOENT,
+                     "find node n" + std::to_string(target) + ": no such node",
                      "run `unwrite log --all` to see the nodes");
     }
     const auto above = [this](NodeNumber node) {
@@ -33,7 +35,9 @@ Result<std::vector<Crossing>> History::path_to(NodeNumber target) const {
     const std::vector<NodeNumber> from = above(head.current);
     const std::vector<NodeNumber> to = above(target);
     std::size_t shared = 0;
-    while (shared < from.size() && shared < to.size() && from[from.size() - 1 - shared] == to[to.size() - 1 - shared]) ++shared;
+    while (shared < from.size() && shared < to.size() &&
+           from[from.size() - 1 - shared] == to[to.size() - 1 - shared])
+        ++shared;
     std::vector<Crossing> path;
     path.push_back({0, head.open_delta, true, head.current});
     for (std::size_t i = 0; i + shared < from.size(); ++i) {
@@ -49,7 +53,9 @@ Result<std::vector<Crossing>> History::path_to(NodeNumber target) const {
 
 std::vector<NodeNumber> History::trunk() const {
     std::vector<NodeNumber> chain;
-    for (NodeNumber node = head.current; node != 0 && nodes.contains(node); node = nodes.at(node).parent) chain.push_back(node);
+    for (NodeNumber node = head.current; node != 0 && nodes.contains(node);
+         node = nodes.at(node).parent)
+        chain.push_back(node);
     std::reverse(chain.begin(), chain.end());
     return chain;
 }
@@ -60,7 +66,8 @@ bool History::is_on_trunk(NodeNumber node) const {
 }
 
 bool History::is_above(NodeNumber node, NodeNumber other) const {
-    while (other != node && other != 0 && nodes.contains(other)) other = nodes.at(other).parent;
+    while (other != node && other != 0 && nodes.contains(other))
+        other = nodes.at(other).parent;
     return other == node && node != 0;
 }
 
@@ -68,7 +75,8 @@ NodeNumber History::newest_checkpoint() const {
     const auto chain = trunk();
     for (auto node = chain.rbegin(); node != chain.rend(); ++node) {
         const Node& row = nodes.at(*node);
-        if (row.kind == journal::NodeKind::kCheckpoint && row.open && !row.name.empty()) return *node;
+        if (row.kind == journal::NodeKind::kCheckpoint && row.open && !row.name.empty())
+            return *node;
     }
     return head.root;
 }
@@ -88,7 +96,8 @@ Result<NodeNumber> History::resolve(const std::string& name, NodeNumber otherwis
         const auto parsed = std::from_chars(name.data() + 1, end, number);
         if (parsed.ec == std::errc() && parsed.ptr == end && nodes.contains(number)) return number;
     }
-    return Error(ErrorKind::kNotFound, ENOENT, "find " + name + ": no node or checkpoint of that name",
+    return Error(ErrorKind::kNotFound, ENOENT,
+                 "find " + name + ": no node or checkpoint of that name",
                  "run `unwrite log --all` to see the nodes");
 }
 

@@ -1,5 +1,5 @@
-// History: paths in the tree of states. A move from the live state to a node crosses edges, each with its delta: first the open
-// interval's, then up to the common ancestor, then down.
+// History: paths in the tree of states. A move from the live state to a node crosses edges, each
+// with its delta: first the open interval's, then up to the common ancestor, then down.
 #pragma once
 
 #include <map>
@@ -10,10 +10,11 @@
 namespace unwrite::overlay {
 
 struct Crossing {
-    journal::NodeNumber edge = 0;    ///< the child node whose edge to its parent is crossed; 0: the open interval
+    journal::NodeNumber edge =
+        0;  ///< the child node whose edge to its parent is crossed; 0: the open interval
     journal::DeltaNumber delta = 0;  ///< its images are of the side that is reached
     bool up = true;
-    journal::NodeNumber reached = 0; ///< the node after the crossing
+    journal::NodeNumber reached = 0;  ///< the node after the crossing
 };
 
 /// The nodes by number, and the head, as the store had them at one moment.
@@ -23,15 +24,18 @@ struct History {
 
     static Result<History> read(journal::Store& store);
 
-    /// What must be crossed to reach `target` from the live state. kNotFound when there is no such node.
+    /// What must be crossed to reach `target` from the live state. kNotFound when there is no such
+    /// node.
     Result<std::vector<Crossing>> path_to(journal::NodeNumber target) const;
     /// From the root down to `head.current`.
     std::vector<journal::NodeNumber> trunk() const;
     bool is_on_trunk(journal::NodeNumber node) const;
     /// `node` is `other`, or on the way from the root to it.
     bool is_above(journal::NodeNumber node, journal::NodeNumber other) const;
-    /// A node as people name it: "n12", "root", a checkpoint's name (newest on the trunk, else newest anywhere), "" as `otherwise`.
-    Result<journal::NodeNumber> resolve(const std::string& name, journal::NodeNumber otherwise) const;
+    /// A node as people name it: "n12", "root", a checkpoint's name (newest on the trunk, else
+    /// newest anywhere), "" as `otherwise`.
+    Result<journal::NodeNumber> resolve(const std::string& name,
+                                        journal::NodeNumber otherwise) const;
     /// The newest open named checkpoint on the trunk, else the root.
     journal::NodeNumber newest_checkpoint() const;
 };

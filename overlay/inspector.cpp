@@ -13,7 +13,8 @@ constexpr std::uint64_t kMostShown = 20'000;
 constexpr std::uint64_t kMostText = 256ULL * 1024 * 1024;
 
 // One side of a file for the diff; too large or unreadable: without bytes.
-DiffSide side_of(View& view, const std::optional<Located>& found, const std::string& path, bool read) {
+DiffSide side_of(View& view, const std::optional<Located>& found, const std::string& path,
+                 bool read) {
     DiffSide side;
     if (!found) return side;
     side.as.path = path;
@@ -35,7 +36,8 @@ DiffSide side_of(View& view, const std::optional<Located>& found, const std::str
     return side;
 }
 
-Result<LineDiff> compare(View& older, View& newer, const FilePair& pair, bool with_text, bool may_read) {
+Result<LineDiff> compare(View& older, View& newer, const FilePair& pair, bool with_text,
+                         bool may_read) {
     const bool same = pair.older && pair.newer && !pair.change.content;
     const bool read = may_read && !same;
     const DiffSide was = side_of(older, pair.older, pair.older_path, read);
@@ -45,7 +47,8 @@ Result<LineDiff> compare(View& older, View& newer, const FilePair& pair, bool wi
 
 bool is_wanted(const Change& change, const std::vector<std::string>& paths) {
     if (paths.empty()) return true;
-    return std::any_of(paths.begin(), paths.end(), [&](const std::string& path) { return concerns(change, path); });
+    return std::any_of(paths.begin(), paths.end(),
+                       [&](const std::string& path) { return concerns(change, path); });
 }
 
 // "./a/b/" as "a/b"; "." as "".
@@ -74,13 +77,15 @@ struct Inspector::Desk {
 };
 
 Result<std::unique_ptr<Inspector::Desk>> Inspector::open_desk() {
-    auto desk = std::make_unique<Desk>(Desk{{}, Layers(journal_), std::make_shared<LiveNamesOf>(locator_)});
+    auto desk =
+        std::make_unique<Desk>(Desk{{}, Layers(journal_), std::make_shared<LiveNamesOf>(locator_)});
     const std::lock_guard lock(journal_.store_mutex());
     TRY_ASSIGN(desk->history, History::read(journal_.store()));
     return desk;
 }
 
-Result<LineCounts> Inspector::count_lines(View& older, View& newer, const Differences& differences) {
+Result<LineCounts> Inspector::count_lines(View& older, View& newer,
+                                          const Differences& differences) {
     LineCounts all;
     TRY_ASSIGN(const auto pairs, file_pairs(older, newer, differences, kMostCounted));
     for (const FilePair& pair : pairs) {
@@ -108,7 +113,8 @@ Result<Status> Inspector::status(const std::string& since, bool count) {
     if (count) {
         TRY_ASSIGN(status.lines, count_lines(older, newer, differences));
     }
-    for (Difference& difference : differences.list) status.changes.push_back(std::move(difference.change));
+    for (Difference& difference : differences.list)
+        status.changes.push_back(std::move(difference.change));
     status.task_open = !status.changes.empty();
     if (from != status.root) {
         TRY_ASSIGN(View root, desk->view(status.root));
@@ -136,7 +142,8 @@ Result<Log> Inspector::log(const std::string& path, bool all, bool changes) {
     const auto trunk = history.trunk();
     const std::set<NodeNumber> on_trunk(trunk.begin(), trunk.end());
     const auto keep_wanted = [&](std::vector<Change>& list) {
-        if (filtered) std::erase_if(list, [&](const Change& change) { return !concerns(change, wanted); });
+        if (filtered)
+            std::erase_if(list, [&](const Change& change) { return !concerns(change, wanted); });
     };
     for (auto row = history.nodes.rbegin(); row != history.nodes.rend(); ++row) {
         LogEntry entry;
@@ -160,8 +167,8 @@ Result<Log> Inspector::log(const std::string& path, bool all, bool changes) {
     return log;
 }
 
-Result<std::vector<FileDiff>> Inspector::diff(const std::string& from, const std::string& to, const std::vector<std::string>& paths,
-                                              bool text) {
+Result<std::vector<FileDiff>> Inspector::diff(const std::string& from, const std::string& to,
+                                              const std::vector<std::string>& paths, bool text) {
     TRY_ASSIGN(const auto desk, open_desk());
     TRY_ASSIGN(const NodeNumber from_node, desk->history.resolve(from, desk->history.head.root));
     TRY_ASSIGN(View older, desk->view(from_node));
@@ -171,9 +178,12 @@ Result<std::vector<FileDiff>> Inspector::diff(const std::string& from, const std
         TRY_ASSIGN(newer, desk->view(to_node));
     }
     std::vector<std::string> wanted;
-    for (const std::string& path : paths) wanted.push_back(plain_path(path));
+    for (const std::string& path : paths)
+        wanted.push_back(plain_path(path));
     TRY_ASSIGN(Differences differences, differences_between(older, newer));
-    std::erase_if(differences.list, [&](const Difference& difference) { return !is_wanted(difference.change, wanted); });
+    std::erase_if(differences.list, [&](const Difference& difference) {
+        return !is_wanted(difference.change, wanted);
+    });
     TRY_ASSIGN(auto pairs, file_pairs(older, newer, differences, kMostShown));
     std::vector<FileDiff> diffs;
     std::uint64_t total = 0;

@@ -1,7 +1,8 @@
-// Inspector: what there is to see of the tree of states, without changing anything: status, log, diff, and what a restore would do.
-// The meaning of each is in operations.h. It works while the mount is in use: what moves meanwhile may be seen before or after, what
-// vanishes is left out. Thread-safe; every call reads the journal anew. A restore or commit at the same time is the caller's to keep out
-// where the answer must be of one moment.
+// Inspector: what there is to see of the tree of states, without changing anything: status, log,
+// diff, and what a restore would do. The meaning of each is in operations.h. It works while the
+// mount is in use: what moves meanwhile may be seen before or after, what vanishes is left out.
+// Thread-safe; every call reads the journal anew. A restore or commit at the same time is the
+// caller's to keep out where the answer must be of one moment.
 #pragma once
 
 #include "overlay/changes.h"
@@ -11,21 +12,22 @@
 namespace unwrite::overlay {
 
 class Inspector {
-  public:
+ public:
     Inspector(Locator& locator, journal::Journal& journal, Origins& origins)
         : locator_(locator), journal_(journal), origins_(origins) {}
 
-    /// `wounded` is left for the caller to set. Lines are not counted in files above 16 MiB, in binary ones, and below created or deleted
-    /// directories of more than 2,000 objects.
+    /// `wounded` is left for the caller to set. Lines are not counted in files above 16 MiB, in
+    /// binary ones, and below created or deleted directories of more than 2,000 objects.
     Result<Status> status(const std::string& since, bool count_lines);
     Result<Log> log(const std::string& path, bool all, bool changes);
-    /// Directories of more than 20,000 objects stay one entry without a text; so does what comes after 256 MiB of texts.
-    Result<std::vector<FileDiff>> diff(const std::string& from, const std::string& to, const std::vector<std::string>& paths,
-                                       bool text);
+    /// Directories of more than 20,000 objects stay one entry without a text; so does what comes
+    /// after 256 MiB of texts.
+    Result<std::vector<FileDiff>> diff(const std::string& from, const std::string& to,
+                                       const std::vector<std::string>& paths, bool text);
     /// What a restore to `target` would do to the live state.
     Result<std::vector<Change>> changes_to(NodeNumber target);
 
-  private:
+ private:
     struct Desk;
     Result<std::unique_ptr<Desk>> open_desk();
     Result<LineCounts> count_lines(View& older, View& newer, const Differences& differences);

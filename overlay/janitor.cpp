@@ -13,7 +13,8 @@ namespace unwrite::overlay {
 
 namespace {
 
-// Objects removed under one closing of the gate: a few hundred microseconds of waiting for everyone else.
+// Objects removed under one closing of the gate: a few hundred microseconds of waiting for everyone
+// else.
 constexpr std::size_t kBatch = 32;
 // Between two batches, or whoever waits at the gate would find it closed again.
 constexpr std::chrono::microseconds kPause{500};
@@ -21,7 +22,9 @@ constexpr std::chrono::microseconds kPause{500};
 }  // namespace
 
 Janitor::Janitor(Objects& objects, Capture& capture, journal::Journal& journal, Gate& gate)
-    : objects_(objects), capture_(capture), journal_(journal), gate_(gate), thread_([this] { work(); }) {}
+    : objects_(objects), capture_(capture), journal_(journal), gate_(gate), thread_([this] {
+          work();
+      }) {}
 
 Janitor::~Janitor() {
     {
@@ -69,8 +72,9 @@ void Janitor::work() {
     }
 }
 
-// An orphan was created in the open interval, so no delta can mention it; the pass keeps the interval from ending meanwhile.
-// With another name it could be looked up, and that name captured and removed, just now: then it is left for a sweep.
+// An orphan was created in the open interval, so no delta can mention it; the pass keeps the
+// interval from ending meanwhile. With another name it could be looked up, and that name captured
+// and removed, just now: then it is left for a sweep.
 void Janitor::remove_one_orphan(const ObjectKey& key) {
     const auto pass = gate_.pass();
     if (!pass) return;
@@ -85,16 +89,19 @@ void Janitor::remove_one_orphan(const ObjectKey& key) {
     capture_.drop_created(key);
 }
 
-// Empties a directory of the attic. What is needed or held open, and every directory in it, moves up into the attic: depth costs
-// nothing.
-Result<> Janitor::empty_directory(const ObjectKey& key, const std::set<ObjectKey>& needed, std::vector<ObjectKey>& more) {
+// Empties a directory of the attic. What is needed or held open, and every directory in it, moves
+// up into the attic: depth costs nothing.
+Result<> Janitor::empty_directory(const ObjectKey& key, const std::set<ObjectKey>& needed,
+                                  std::vector<ObjectKey>& more) {
     journal::Attic& attic = journal_.attic();
-    TRY_ASSIGN(const UniqueFd fd, sys::open_at(attic.directory(), journal::Attic::file_name(key), O_RDONLY | O_DIRECTORY));
+    TRY_ASSIGN(const UniqueFd fd, sys::open_at(attic.directory(), journal::Attic::file_name(key),
+                                               O_RDONLY | O_DIRECTORY));
     TRY_ASSIGN(const auto entries, sys::read_directory(fd.get()));
     for (const auto& entry : entries) {
         TRY_ASSIGN(const sys::StatX x, sys::statx_at(fd.get(), entry.name));
         const ObjectKey child = key_of(x);
-        const bool kept = needed.contains(child) || capture_.is_watched(child) || objects_.find(child) != nullptr;
+        const bool kept =
+            needed.contains(child) || capture_.is_watched(child) || objects_.find(child) != nullptr;
         if (S_ISDIR(x.st.st_mode) || kept) {
             TRY(attic.displace(fd.get(), entry.name, child, S_ISDIR(x.st.st_mode)));
             objects_.moved_to_attic(child);
@@ -106,15 +113,18 @@ Result<> Janitor::empty_directory(const ObjectKey& key, const std::set<ObjectKey
     return {};
 }
 
-Result<bool> Janitor::remove_unneeded(const ObjectKey& key, const std::set<ObjectKey>& needed, std::vector<ObjectKey>& more) {
+Result<bool> Janitor::remove_unneeded(const ObjectKey& key, const std::set<ObjectKey>& needed,
+                                      std::vector<ObjectKey>& more) {
     if (needed.contains(key) || capture_.is_watched(key)) return false;
     if (const ObjectPtr object = objects_.find(key)) {
-        // Somebody has it open and it has no other name: it stays until it is forgotten and swept again.
+        // Somebody has it open and it has no other name: it stays until it is forgotten and swept
+        // again.
         if (!objects_.place(*object).parent) return false;
     }
     journal::Attic& attic = journal_.attic();
     if (!attic.contains(key)) return false;
-    TRY_ASSIGN(const struct stat st, sys::stat_at(attic.directory(), journal::Attic::file_name(key)));
+    TRY_ASSIGN(const struct stat st,
+               sys::stat_at(attic.directory(), journal::Attic::file_name(key)));
     if (S_ISDIR(st.st_mode)) TRY(empty_directory(key, needed, more));
     crash_point("janitor.remove");
     TRY(attic.remove(key));
@@ -138,8 +148,9 @@ Result<std::uint64_t> Janitor::sweep_now() {
     }
 }
 
-// What is captured from here on is watched, so what no delta mentions and nobody captured since is not needed. A restore makes
-// deltas out of others, and displaces objects into the anchors that they have: nothing known from before it holds after it.
+// What is captured from here on is watched, so what no delta mentions and nobody captured since is
+// not needed. A restore makes deltas out of others, and displaces objects into the anchors that
+// they have: nothing known from before it holds after it.
 Result<bool> Janitor::sweep_watched(std::uint64_t restores, std::uint64_t& removed) {
     std::vector<ObjectKey> todo = journal_.attic().list();
     TRY_ASSIGN(const auto needed, journal_.mentioned_by_all_deltas());

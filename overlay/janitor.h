@@ -1,6 +1,7 @@
-// Janitor: a thread that removes, in the background, what the attic no longer needs: created objects that were unlinked while
-// open and have been forgotten, and, when asked to sweep, every object that no delta mentions. It works under a pass of the
-// gate, one object at a time, so it is never in the way of a restore. Thread-safe.
+// Janitor: a thread that removes, in the background, what the attic no longer needs: created
+// objects that were unlinked while open and have been forgotten, and, when asked to sweep, every
+// object that no delta mentions. It works under a pass of the gate, one object at a time, so it is
+// never in the way of a restore. Thread-safe.
 #pragma once
 
 #include <condition_variable>
@@ -13,7 +14,7 @@
 namespace unwrite::overlay {
 
 class Janitor {
-  public:
+ public:
     Janitor(Objects& objects, Capture& capture, journal::Journal& journal, Gate& gate);
     Janitor(const Janitor&) = delete;
     Janitor& operator=(const Janitor&) = delete;
@@ -25,23 +26,26 @@ class Janitor {
     void sweep();
     /// The same now, in this thread, with the gate open; returns how many objects went.
     Result<std::uint64_t> sweep_now();
-    /// A restore begins to move the live state, gate closed: what a sweep under way knows of deltas and attic is out of date.
+    /// A restore begins to move the live state, gate closed: what a sweep under way knows of deltas
+    /// and attic is out of date.
     void restore_begins() { ++restores_; }
 
-  private:
+ private:
     void work();
     void remove_one_orphan(const ObjectKey& key);
     /// False when a restore came between, and it must begin again.
     Result<bool> sweep_watched(std::uint64_t restores, std::uint64_t& removed);
-    Result<bool> remove_unneeded(const ObjectKey& key, const std::set<ObjectKey>& needed, std::vector<ObjectKey>& more);
-    Result<> empty_directory(const ObjectKey& key, const std::set<ObjectKey>& needed, std::vector<ObjectKey>& more);
+    Result<bool> remove_unneeded(const ObjectKey& key, const std::set<ObjectKey>& needed,
+                                 std::vector<ObjectKey>& more);
+    Result<> empty_directory(const ObjectKey& key, const std::set<ObjectKey>& needed,
+                             std::vector<ObjectKey>& more);
 
     Objects& objects_;
     Capture& capture_;
     journal::Journal& journal_;
     Gate& gate_;
-    std::uint64_t restores_ = 0;     // guarded by the closed gate
-    std::mutex sweep_mutex_;         // one sweep at a time
+    std::uint64_t restores_ = 0;  // guarded by the closed gate
+    std::mutex sweep_mutex_;      // one sweep at a time
     std::mutex mutex_;
     std::condition_variable wake_;
     std::deque<ObjectKey> orphans_;  // guarded by mutex_

@@ -1,5 +1,6 @@
-// Layers: the deltas that lie between the live state and a node, read once and indexed for looking at the node's state. A layer
-// never changes after it was read, so many views share it. Layers is not thread-safe: one per operation.
+// Layers: the deltas that lie between the live state and a node, read once and indexed for looking
+// at the node's state. A layer never changes after it was read, so many views share it. Layers is
+// not thread-safe: one per operation.
 #pragma once
 
 #include <map>
@@ -13,13 +14,16 @@
 
 namespace unwrite::overlay {
 
-/// One delta: what the names and objects it mentions were on the side that is reached by crossing it.
+/// One delta: what the names and objects it mentions were on the side that is reached by crossing
+/// it.
 struct Layer {
     journal::DeltaNumber number = 0;
-    journal::Delta delta;                  ///< content ranges of each object sorted by offset
-    UniqueFd data;                         ///< the bytes of the ranges; invalid when there are none
-    std::unordered_map<ObjectKey, std::vector<const journal::NameState*>> placing;  ///< by the object that stood there
-    std::unordered_map<ObjectKey, std::vector<const journal::NameState*>> below;    ///< by the parent of the name
+    journal::Delta delta;  ///< content ranges of each object sorted by offset
+    UniqueFd data;         ///< the bytes of the ranges; invalid when there are none
+    std::unordered_map<ObjectKey, std::vector<const journal::NameState*>>
+        placing;  ///< by the object that stood there
+    std::unordered_map<ObjectKey, std::vector<const journal::NameState*>>
+        below;  ///< by the parent of the name
 
     const journal::NameState* name(const NameKey& at) const;
     const journal::ObjectImage* object(const ObjectKey& key) const;
@@ -29,7 +33,7 @@ struct Layer {
 using LayerPtr = std::shared_ptr<const Layer>;
 
 class Layers {
-  public:
+ public:
     explicit Layers(journal::Journal& journal) : journal_(journal) {}
 
     Result<LayerPtr> read(journal::DeltaNumber number);
@@ -38,7 +42,7 @@ class Layers {
 
     journal::Journal& journal() { return journal_; }
 
-  private:
+ private:
     journal::Journal& journal_;
     std::map<journal::DeltaNumber, LayerPtr> layers_;
 };

@@ -19,10 +19,13 @@ using PatchPtr = std::unique_ptr<git_patch, FreePatch>;
 
 Error git_error_as(const char* verb) {
     const git_error* error = git_error_last();
-    return Error(ErrorKind::kSystem, EIO, std::string(verb) + ": " + (error != nullptr && error->message != nullptr ? error->message : "unknown"));
+    return Error(ErrorKind::kSystem, EIO,
+                 std::string(verb) + ": " +
+                     (error != nullptr && error->message != nullptr ? error->message : "unknown"));
 }
 
-// Initialised once and for the life of the process; libgit2 keeps only tables and thread-local errors.
+// Initialised once and for the life of the process; libgit2 keeps only tables and thread-local
+// errors.
 bool git_is_ready() {
     static const bool ready = git_libgit2_init() > 0;
     return ready;
@@ -31,21 +34,25 @@ bool git_is_ready() {
 Result<PatchPtr> make_patch(const std::string& older, const std::string& newer) {
     if (!git_is_ready()) return git_error_as("start libgit2");
     git_diff_options options;
-    if (git_diff_options_init(&options, GIT_DIFF_OPTIONS_VERSION) != 0) return git_error_as("compare lines");
+    if (git_diff_options_init(&options, GIT_DIFF_OPTIONS_VERSION) != 0)
+        return git_error_as("compare lines");
     options.flags = GIT_DIFF_FORCE_TEXT | GIT_DIFF_INDENT_HEURISTIC;
     options.context_lines = 3;
     git_patch* patch = nullptr;
-    if (git_patch_from_buffers(&patch, older.data(), older.size(), nullptr, newer.data(), newer.size(), nullptr, &options) != 0) {
+    if (git_patch_from_buffers(&patch, older.data(), older.size(), nullptr, newer.data(),
+                               newer.size(), nullptr, &options) != 0) {
         return git_error_as("compare lines");
     }
     return PatchPtr(patch);
 }
 
 // The headers are our own: libgit2 would name its own idea of paths and modes.
-int append_line(const git_diff_delta* /*delta*/, const git_diff_hunk* /*hunk*/, const git_diff_line* line, void* payload) {
+int append_line(const git_diff_delta* /*delta*/, const git_diff_hunk* /*hunk*/,
+                const git_diff_line* line, void* payload) {
     if (line->origin == GIT_DIFF_LINE_FILE_HDR) return 0;
     auto& text = *static_cast<std::string*>(payload);
-    if (line->origin == GIT_DIFF_LINE_CONTEXT || line->origin == GIT_DIFF_LINE_ADDITION || line->origin == GIT_DIFF_LINE_DELETION) {
+    if (line->origin == GIT_DIFF_LINE_CONTEXT || line->origin == GIT_DIFF_LINE_ADDITION ||
+        line->origin == GIT_DIFF_LINE_DELETION) {
         text += line->origin;
     }
     text.append(line->content, line->content_len);
@@ -58,7 +65,8 @@ bool differs_as_binary(const DiffSide& older, const DiffSide& newer) {
 }
 
 // How much of the longer side the other one kept, in lines.
-unsigned similarity_of(const LineCounts& lines, std::uint64_t older_lines, std::uint64_t newer_lines) {
+unsigned similarity_of(const LineCounts& lines, std::uint64_t older_lines,
+                       std::uint64_t newer_lines) {
     const std::uint64_t most = std::max(older_lines, newer_lines);
     if (most == 0) return 100;
     const std::uint64_t kept = older_lines - std::min(older_lines, lines.removed);
@@ -75,9 +83,11 @@ Result<Hunks> find_hunks(const std::string& older, const std::string& newer, boo
     Hunks hunks;
     std::size_t added = 0;
     std::size_t removed = 0;
-    if (git_patch_line_stats(nullptr, &added, &removed, patch.get()) != 0) return git_error_as("count lines");
+    if (git_patch_line_stats(nullptr, &added, &removed, patch.get()) != 0)
+        return git_error_as("count lines");
     hunks.lines = {added, removed};
-    if (with_text && git_patch_print(patch.get(), append_line, &hunks.text) != 0) return git_error_as("print a diff");
+    if (with_text && git_patch_print(patch.get(), append_line, &hunks.text) != 0)
+        return git_error_as("print a diff");
     return hunks;
 }
 
@@ -92,12 +102,14 @@ std::uint64_t count_lines(std::string_view bytes) {
     return ends + (!bytes.empty() && bytes.back() != '\n' ? 1 : 0);
 }
 
-Result<LineDiff> line_diff(const DiffSide& older, const DiffSide& newer, bool same, bool with_text) {
+Result<LineDiff> line_diff(const DiffSide& older, const DiffSide& newer, bool same,
+                           bool with_text) {
     LineDiff diff;
     if (older.as.mode == 0 && newer.as.mode == 0) return diff;
     const bool one_side = older.as.mode == 0 || newer.as.mode == 0;
     const bool only_names = same && !one_side;
-    const bool git_sees = one_side || older.as.mode != newer.as.mode || older.as.path != newer.as.path;
+    const bool git_sees =
+        one_side || older.as.mode != newer.as.mode || older.as.path != newer.as.path;
     if (only_names) {
         if (git_sees) diff.text = patch_header(older.as, newer.as, 100);
         return diff;
@@ -118,7 +130,8 @@ Result<LineDiff> line_diff(const DiffSide& older, const DiffSide& newer, bool sa
     diff.lines = hunks.lines;
     if (!with_text) return diff;
     if (!git_sees && hunks.text.empty()) return diff;
-    diff.text = patch_header(older.as, newer.as, similarity_of(diff.lines, count_lines(was), count_lines(is)));
+    diff.text = patch_header(older.as, newer.as,
+                             similarity_of(diff.lines, count_lines(was), count_lines(is)));
     if (!hunks.text.empty()) diff.text += hunk_header(older.as, newer.as) + hunks.text;
     return diff;
 }

@@ -1,4 +1,5 @@
-// The difference of two files as a unified diff in git's form, which `git apply` takes. libgit2 finds the lines.
+// The difference of two files as a unified diff in git's form, which `git apply` takes. libgit2
+// finds the lines.
 #pragma once
 
 #include <optional>
@@ -14,7 +15,8 @@ inline constexpr std::uint64_t kMaxTextSize = 16ULL * 1024 * 1024;
 
 struct DiffSide {
     PatchSide as{};
-    std::optional<std::string> bytes{};   ///< what it holds (a symlink: its target); nothing when it is too large; empty when absent
+    std::optional<std::string> bytes{};  ///< what it holds (a symlink: its target); nothing when it
+                                         ///< is too large; empty when absent
 };
 
 struct LineDiff {
@@ -27,8 +29,8 @@ struct LineDiff {
 bool is_binary(std::string_view bytes);
 std::uint64_t count_lines(std::string_view bytes);
 
-/// The text is empty when nothing differs that git knows. `with_text`: false counts the lines only. `same`: the caller knows that
-/// the bytes are equal and gave none.
+/// The text is empty when nothing differs that git knows. `with_text`: false counts the lines only.
+/// `same`: the caller knows that the bytes are equal and gave none.
 Result<LineDiff> line_diff(const DiffSide& older, const DiffSide& newer, bool same, bool with_text);
 
 }  // namespace unwrite::overlay

@@ -20,7 +20,8 @@ Result<struct stat> LiveTree::getattr(NodeId id) {
 
 Result<> LiveTree::change_attributes(int fd, const AttributeChange& change) {
     if (change.uid || change.gid) {
-        TRY(sys::change_owner(fd, change.uid.value_or(static_cast<uid_t>(-1)), change.gid.value_or(static_cast<gid_t>(-1))));
+        TRY(sys::change_owner(fd, change.uid.value_or(static_cast<uid_t>(-1)),
+                              change.gid.value_or(static_cast<gid_t>(-1))));
     }
     // After the owner, which clears set-id bits.
     if (change.mode) TRY(sys::change_mode(fd, *change.mode & 07777U));
@@ -31,7 +32,8 @@ Result<> LiveTree::change_attributes(int fd, const AttributeChange& change) {
     return {};
 }
 
-Result<struct stat> LiveTree::setattr(const Caller& caller, NodeId id, const AttributeChange& change) {
+Result<struct stat> LiveTree::setattr(const Caller& caller, NodeId id,
+                                      const AttributeChange& change) {
     TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
     TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
     const Who who = origins_.resolve(caller);
@@ -76,7 +78,8 @@ Result<std::vector<std::string>> LiveTree::list_xattrs(NodeId id) {
     return sys::list_xattrs(handle->fd.get());
 }
 
-Result<> LiveTree::set_xattr(const Caller& caller, NodeId id, const std::string& name, std::string_view value, int flags) {
+Result<> LiveTree::set_xattr(const Caller& caller, NodeId id, const std::string& name,
+                             std::string_view value, int flags) {
     TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
     TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
     TRY(capture_.attributes(origins_.resolve(caller), object));

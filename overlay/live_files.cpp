@@ -47,8 +47,8 @@ Result<> LiveTree::clear_privileges(const Who& who, const ObjectPtr& object, int
     return {};
 }
 
-Result<std::size_t> LiveTree::write(const Caller& caller, NodeId id, sys::ConstBytes data, std::uint64_t offset,
-                                    bool kill_privileges) {
+Result<std::size_t> LiveTree::write(const Caller& caller, NodeId id, sys::ConstBytes data,
+                                    std::uint64_t offset, bool kill_privileges) {
     TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
     TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
     TRY(require_regular(object));
@@ -71,11 +71,13 @@ Result<> LiveTree::fsync(NodeId id, bool data_only) {
     return data_only ? sys::sync_data(handle->fd.get()) : sys::sync(handle->fd.get());
 }
 
-Result<> LiveTree::fallocate(const Caller& caller, NodeId id, int mode, std::uint64_t offset, std::uint64_t length) {
+Result<> LiveTree::fallocate(const Caller& caller, NodeId id, int mode, std::uint64_t offset,
+                             std::uint64_t length) {
     TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
     TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
     TRY(require_regular(object));
-    if (length == 0 || offset > static_cast<std::uint64_t>(INT64_MAX) - length) return Error(EINVAL);
+    if (length == 0 || offset > static_cast<std::uint64_t>(INT64_MAX) - length)
+        return Error(EINVAL);
     const Who who = origins_.resolve(caller);
     // Collapse and insert move everything behind; plain allocation changes the size at most.
     if ((mode & kShifting) != 0) {
@@ -90,7 +92,8 @@ Result<> LiveTree::fallocate(const Caller& caller, NodeId id, int mode, std::uin
     return done;
 }
 
-Result<std::size_t> LiveTree::copy_file_range(const Caller& caller, NodeId from, std::uint64_t from_offset, NodeId to,
+Result<std::size_t> LiveTree::copy_file_range(const Caller& caller, NodeId from,
+                                              std::uint64_t from_offset, NodeId to,
                                               std::uint64_t to_offset, std::size_t length) {
     TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
     TRY_ASSIGN(const ObjectPtr source, objects_.get(from));
@@ -113,7 +116,8 @@ Result<std::uint64_t> LiveTree::lseek(NodeId id, std::uint64_t offset, int whenc
     return sys::seek(handle->fd.get(), offset, whence);
 }
 
-Result<std::vector<ListedEntry>> LiveTree::read_directory(NodeId id, std::int64_t offset, std::size_t limit) {
+Result<std::vector<ListedEntry>> LiveTree::read_directory(NodeId id, std::int64_t offset,
+                                                          std::size_t limit) {
     TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
     if (!object->is_directory()) return Error(ENOTDIR);
     TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kPath));
@@ -131,7 +135,8 @@ Result<std::vector<ListedEntry>> LiveTree::read_directory(NodeId id, std::int64_
     for (auto& entry : listed) {
         if (is_root && entry.name == journal::StateDir::kName) {
             // Alone on a page it must not look like the end of the directory.
-            if (listed.size() == 1 && entries.empty()) return read_directory(id, entry.offset, limit);
+            if (listed.size() == 1 && entries.empty())
+                return read_directory(id, entry.offset, limit);
             continue;
         }
         entries.push_back({std::move(entry.name), entry.ino, entry.type, entry.offset});

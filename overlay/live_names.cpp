@@ -10,7 +10,8 @@
 
 namespace unwrite::overlay {
 
-LiveTree::LiveTree(Objects& objects, Capture& capture, Origins& origins, Gate& gate, Janitor& janitor)
+LiveTree::LiveTree(Objects& objects, Capture& capture, Origins& origins, Gate& gate,
+                   Janitor& janitor)
     : objects_(objects), capture_(capture), origins_(origins), gate_(gate), janitor_(janitor) {}
 
 bool LiveTree::is_reserved(const ObjectPtr& parent, std::string_view name) const {
@@ -23,14 +24,16 @@ Result<HandlePtr> LiveTree::open_parent(const ObjectPtr& parent) {
     return objects_.open(parent, Access::kPath);
 }
 
-Result<std::optional<Standing>> LiveTree::standing_at(int directory, const std::string& name) const {
+Result<std::optional<Standing>> LiveTree::standing_at(int directory,
+                                                      const std::string& name) const {
     auto x = sys::statx_at(directory, name);
     if (x) return std::optional<Standing>(Standing{key_of(*x), x->st.st_mode});
     if (x.error().number() == ENOENT) return std::optional<Standing>();
     return std::move(x).error();
 }
 
-Result<Entry> LiveTree::enter(const ObjectPtr& parent, const std::string& name, const sys::StatX& x) {
+Result<Entry> LiveTree::enter(const ObjectPtr& parent, const std::string& name,
+                              const sys::StatX& x) {
     const ObjectKey key = key_of(x);
     Entry entry;
     entry.id = objects_.learn(key, x.st.st_mode, parent, name, 1)->id();
@@ -66,7 +69,8 @@ void LiveTree::forget(NodeId id, std::uint64_t lookups) {
     }
 }
 
-Result<Entry> LiveTree::make(const Caller& caller, NodeId parent, std::string_view name, mode_t mode, const Maker& maker) {
+Result<Entry> LiveTree::make(const Caller& caller, NodeId parent, std::string_view name,
+                             mode_t mode, const Maker& maker) {
     TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
     TRY_ASSIGN(const ObjectPtr directory, objects_.get(parent));
     if (is_reserved(directory, name)) return Error(EPERM);
@@ -74,8 +78,8 @@ Result<Entry> LiveTree::make(const Caller& caller, NodeId parent, std::string_vi
     return make_locked(caller, directory, std::string(name), mode, maker);
 }
 
-Result<Entry> LiveTree::make_locked(const Caller& caller, const ObjectPtr& parent, const std::string& name, mode_t mode,
-                                    const Maker& maker) {
+Result<Entry> LiveTree::make_locked(const Caller& caller, const ObjectPtr& parent,
+                                    const std::string& name, mode_t mode, const Maker& maker) {
     TRY_ASSIGN(const HandlePtr handle, open_parent(parent));
     const int directory = handle->fd.get();
     TRY_ASSIGN(const auto standing, standing_at(directory, name));
@@ -96,35 +100,45 @@ Result<Entry> LiveTree::make_locked(const Caller& caller, const ObjectPtr& paren
     return enter(parent, name, x);
 }
 
-Result<Entry> LiveTree::mknod(const Caller& caller, NodeId parent, std::string_view name, mode_t mode, dev_t device) {
-    return make(caller, parent, name, mode, [device](int directory, const std::string& bytes, mode_t masked) {
-        return sys::make_node(directory, bytes, masked, device);
-    });
+Result<Entry> LiveTree::mknod(const Caller& caller, NodeId parent, std::string_view name,
+                              mode_t mode, dev_t device) {
+    return make(caller, parent, name, mode,
+                [device](int directory, const std::string& bytes, mode_t masked) {
+                    return sys::make_node(directory, bytes, masked, device);
+                });
 }
 
-Result<Entry> LiveTree::mkdir(const Caller& caller, NodeId parent, std::string_view name, mode_t mode) {
-    return make(caller, parent, name, mode, [](int directory, const std::string& bytes, mode_t masked) {
-        return sys::make_directory(directory, bytes, masked);
-    });
+Result<Entry> LiveTree::mkdir(const Caller& caller, NodeId parent, std::string_view name,
+                              mode_t mode) {
+    return make(caller, parent, name, mode,
+                [](int directory, const std::string& bytes, mode_t masked) {
+                    return sys::make_directory(directory, bytes, masked);
+                });
 }
 
-Result<Entry> LiveTree::symlink(const Caller& caller, NodeId parent, std::string_view name, std::string_view target) {
-    return make(caller, parent, name, 0777, [target](int directory, const std::string& bytes, mode_t) {
-        return sys::make_symlink(directory, bytes, std::string(target));
-    });
+Result<Entry> LiveTree::symlink(const Caller& caller, NodeId parent, std::string_view name,
+                                std::string_view target) {
+    return make(caller, parent, name, 0777,
+                [target](int directory, const std::string& bytes, mode_t) {
+                    return sys::make_symlink(directory, bytes, std::string(target));
+                });
 }
 
-Result<Entry> LiveTree::create(const Caller& caller, NodeId parent, std::string_view name, mode_t mode, int flags) {
+Result<Entry> LiveTree::create(const Caller& caller, NodeId parent, std::string_view name,
+                               mode_t mode, int flags) {
     UniqueFd made;
-    const Maker maker = [&made](int directory, const std::string& bytes, mode_t masked) -> Result<> {
+    const Maker maker = [&made](int directory, const std::string& bytes,
+                                mode_t masked) -> Result<> {
         TRY_ASSIGN(made, sys::open_at(directory, bytes, O_RDWR | O_CREAT | O_EXCL, masked));
         return {};
     };
     Result<Entry> entry = make(caller, parent, name, mode, maker);
     if (entry) {
-        // Keeps the descriptor: a mode without write permission must not stop a daemon that is not root.
+        // Keeps the descriptor: a mode without write permission must not stop a daemon that is not
+        // root.
         if (const auto object = objects_.get(entry->id)) {
-            objects_.keep(*object, std::make_shared<Handle>(Handle{std::move(made), Access::kWrite}));
+            objects_.keep(*object,
+                          std::make_shared<Handle>(Handle{std::move(made), Access::kWrite}));
         }
         return entry;
     }
@@ -148,7 +162,8 @@ Result<Entry> LiveTree::tmpfile(const Caller& caller, NodeId parent, mode_t mode
     TRY_ASSIGN(const HandlePtr handle, open_parent(directory));
     UniqueFd made;
     {
-        const bool has_default_acl = sys::get_xattr(handle->fd.get(), "system.posix_acl_default").ok();
+        const bool has_default_acl =
+            sys::get_xattr(handle->fd.get(), "system.posix_acl_default").ok();
         const ActAs act(caller);
         TRY_ASSIGN(made, sys::open_at(handle->fd.get(), ".", O_TMPFILE | O_RDWR,
                                       has_default_acl ? mode : mode & ~(caller.umask & 0777U)));
@@ -156,7 +171,8 @@ Result<Entry> LiveTree::tmpfile(const Caller& caller, NodeId parent, mode_t mode
     TRY_ASSIGN(sys::StatX x, sys::statx_at(made.get(), ""));
     const ObjectKey key = key_of(x);
     capture_.created(origins_.resolve(caller), key);
-    // It needs a name to be found again when the descriptor is evicted; the attic's is not counted in st_nlink.
+    // It needs a name to be found again when the descriptor is evicted; the attic's is not counted
+    // in st_nlink.
     TRY(sys::link_fd(made.get(), objects_.attic().directory(), journal::Attic::file_name(key)));
     objects_.attic().note_added(key);
     capture_.note(key);
@@ -166,10 +182,11 @@ Result<Entry> LiveTree::tmpfile(const Caller& caller, NodeId parent, mode_t mode
     return Entry{object->id(), x.st};
 }
 
-// The name goes, the object lives on in the attic: for the journal when it is older than the interval, for whoever has
-// it open otherwise.
-Result<> LiveTree::remove_name(const Caller& caller, const ObjectPtr& parent, const HandlePtr& directory,
-                               const std::string& name, const Standing& standing) {
+// The name goes, the object lives on in the attic: for the journal when it is older than the
+// interval, for whoever has it open otherwise.
+Result<> LiveTree::remove_name(const Caller& caller, const ObjectPtr& parent,
+                               const HandlePtr& directory, const std::string& name,
+                               const Standing& standing) {
     const Who who = origins_.resolve(caller);
     TRY(capture_.name(who, parent, name, standing, std::nullopt));
     const ObjectPtr object = objects_.find(standing.key);
@@ -218,14 +235,16 @@ Result<> LiveTree::rmdir(const Caller& caller, NodeId parent, std::string_view n
         const NameLock lock(objects_, {directory->key(), seen->key});
         TRY_ASSIGN(const auto standing, standing_at(handle->fd.get(), bytes));
         if (!standing || standing->key != seen->key) continue;
-        TRY_ASSIGN(const UniqueFd victim, sys::open_at(handle->fd.get(), bytes, O_RDONLY | O_DIRECTORY));
+        TRY_ASSIGN(const UniqueFd victim,
+                   sys::open_at(handle->fd.get(), bytes, O_RDONLY | O_DIRECTORY));
         TRY_ASSIGN(const bool empty, sys::is_empty_directory(victim.get()));
         if (!empty) return Error(ENOTEMPTY);
         return remove_name(caller, directory, handle, bytes, *standing);
     }
 }
 
-Result<Entry> LiveTree::link(const Caller& caller, NodeId id, NodeId to_parent, std::string_view to_name) {
+Result<Entry> LiveTree::link(const Caller& caller, NodeId id, NodeId to_parent,
+                             std::string_view to_name) {
     TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
     TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
     TRY_ASSIGN(const ObjectPtr directory, objects_.get(to_parent));

@@ -10,7 +10,8 @@ namespace unwrite::overlay {
 
 bool is_vanished(const Error& error) {
     const int number = error.number();
-    return number == ENOENT || number == ESTALE || number == ENOTDIR || number == ELOOP || number == ENXIO;
+    return number == ENOENT || number == ESTALE || number == ENOTDIR || number == ELOOP ||
+           number == ENXIO;
 }
 
 bool LiveNamesOf::is_state_dir(const NameKey& at) const {
@@ -50,7 +51,8 @@ Result<std::optional<Located>> LiveNamesOf::at(const NameKey& name) {
         if (is_vanished(x.error())) return Maybe();
         return x.error();
     }
-    return Maybe(Located{key_of(*x), x->st.st_mode & S_IFMT, *std::move(parent), name.name, static_cast<std::uint64_t>(x->st.st_size)});
+    return Maybe(Located{key_of(*x), x->st.st_mode & S_IFMT, *std::move(parent), name.name,
+                         static_cast<std::uint64_t>(x->st.st_size)});
 }
 
 std::vector<NameKey> LiveNamesOf::hinted(const ObjectKey& key) {
@@ -82,9 +84,12 @@ void LiveNamesOf::expect(const std::vector<LayerPtr>& layers) {
     for (const LayerPtr& layer : layers) {
         if (!wanted_layers_.insert(layer->number).second) continue;
         walked_ = false;
-        for (const auto& [key, image] : layer->delta.objects) wanted_.try_emplace(key);
-        for (const auto& [key, states] : layer->placing) wanted_.try_emplace(key);
-        for (const auto& [key, states] : layer->below) wanted_.try_emplace(key);
+        for (const auto& [key, image] : layer->delta.objects)
+            wanted_.try_emplace(key);
+        for (const auto& [key, states] : layer->placing)
+            wanted_.try_emplace(key);
+        for (const auto& [key, states] : layer->below)
+            wanted_.try_emplace(key);
     }
 }
 

@@ -1,6 +1,7 @@
-// LiveNamesOf: what stands in the live tree, asked for by key, without a search of the tree for each question: by the hints of the
-// table of objects and of the journal, then by one walk for all that is still unknown. What is nowhere is remembered.
-// One per operation; not thread-safe. The live tree may change meanwhile: what vanished is just not found.
+// LiveNamesOf: what stands in the live tree, asked for by key, without a search of the tree for
+// each question: by the hints of the table of objects and of the journal, then by one walk for all
+// that is still unknown. What is nowhere is remembered. One per operation; not thread-safe. The
+// live tree may change meanwhile: what vanished is just not found.
 #pragma once
 
 #include <optional>
@@ -15,14 +16,15 @@ namespace unwrite::overlay {
 /// An object as it was found, and how to open it.
 struct Located {
     ObjectKey key{};
-    std::uint32_t type = 0;         ///< S_IFMT bits
-    HandlePtr parent{};             ///< where it stands live; null: only the locator knows (an image placed it)
-    std::string name{};             ///< there
-    std::uint64_t live_size = 0;    ///< st_size when it was found live
+    std::uint32_t type = 0;  ///< S_IFMT bits
+    HandlePtr
+        parent{};  ///< where it stands live; null: only the locator knows (an image placed it)
+    std::string name{};           ///< there
+    std::uint64_t live_size = 0;  ///< st_size when it was found live
 };
 
 class LiveNamesOf {
-  public:
+ public:
     explicit LiveNamesOf(Locator& locator) : locator_(locator) {}
 
     Locator& locator() { return locator_; }
@@ -44,7 +46,7 @@ class LiveNamesOf {
     /// All names of the object, by a walk for everything expected (if there was none yet).
     const std::vector<NameKey>& searched(const ObjectKey& key);
 
-  private:
+ private:
     void walk();
 
     Locator& locator_;
@@ -52,10 +54,11 @@ class LiveNamesOf {
     std::unordered_set<journal::DeltaNumber> wanted_layers_;
     std::unordered_map<ObjectKey, std::vector<NameKey>> wanted_;
     std::unordered_set<std::uint64_t> wanted_numbers_;
-    bool walked_ = false;   // since something was wanted
+    bool walked_ = false;  // since something was wanted
 };
 
-/// True for the errors that say "not there": what vanished while it was looked at is skipped, not reported.
+/// True for the errors that say "not there": what vanished while it was looked at is skipped, not
+/// reported.
 bool is_vanished(const Error& error);
 
 }  // namespace unwrite::overlay

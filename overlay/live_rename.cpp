@@ -25,18 +25,21 @@ Result<> LiveTree::check_rename(const Side& from, const Side& to, unsigned flags
     if (to.is_directory() && !from.is_directory()) return Error(EISDIR);
     if (!to.is_directory() && from.is_directory()) return Error(ENOTDIR);
     if (!to.is_directory()) return {};
-    TRY_ASSIGN(const UniqueFd victim, sys::open_at(to.handle->fd.get(), to.name, O_RDONLY | O_DIRECTORY));
+    TRY_ASSIGN(const UniqueFd victim,
+               sys::open_at(to.handle->fd.get(), to.name, O_RDONLY | O_DIRECTORY));
     TRY_ASSIGN(const bool empty, sys::is_empty_directory(victim.get()));
     if (!empty) return Error(ENOTEMPTY);
     return {};
 }
 
-// A replacement is atomic for readers and for a crash: the victim has a second name in the attic before the rename takes its
-// first one; a directory cannot be linked, so the two are exchanged and the victim leaves from the old name.
+// A replacement is atomic for readers and for a crash: the victim has a second name in the attic
+// before the rename takes its first one; a directory cannot be linked, so the two are exchanged and
+// the victim leaves from the old name.
 Result<> LiveTree::move_over(Side& from, Side& to, unsigned flags) {
     const int from_dir = from.handle->fd.get();
     const int to_dir = to.handle->fd.get();
-    if (!to.standing || (flags & RENAME_EXCHANGE) != 0) return sys::rename(from_dir, from.name, to_dir, to.name, flags);
+    if (!to.standing || (flags & RENAME_EXCHANGE) != 0)
+        return sys::rename(from_dir, from.name, to_dir, to.name, flags);
     const ObjectKey victim = to.standing->key;
     const ObjectPtr object = objects_.find(victim);
     if (!to.is_directory()) {
@@ -54,9 +57,12 @@ Result<> LiveTree::move_over(Side& from, Side& to, unsigned flags) {
     crash_point("tree.rename.noted");
     const Result<> exchanged = sys::rename(from_dir, from.name, to_dir, to.name, RENAME_EXCHANGE);
     crash_point("tree.rename.exchanged");
-    const Result<> displaced = exchanged ? objects_.attic().displace(from_dir, from.name, victim, to.is_directory()) : exchanged;
+    const Result<> displaced =
+        exchanged ? objects_.attic().displace(from_dir, from.name, victim, to.is_directory())
+                  : exchanged;
     // No room for it in the attic, say: a rename that fails changes nothing.
-    if (exchanged && !displaced) TRY(sys::rename(from_dir, from.name, to_dir, to.name, RENAME_EXCHANGE));
+    if (exchanged && !displaced)
+        TRY(sys::rename(from_dir, from.name, to_dir, to.name, RENAME_EXCHANGE));
     crash_point("tree.rename.displaced");
     TRY(forget_replacing(objects_.attic(), victim));
     return displaced;
@@ -64,14 +70,16 @@ Result<> LiveTree::move_over(Side& from, Side& to, unsigned flags) {
 
 // After the rename: the table and the journal's hints follow.
 Result<> LiveTree::placed(Side& from, Side& to, unsigned flags) {
-    const ObjectPtr moved = objects_.learn(from.standing->key, from.standing->type, to.parent, to.name, 1);
+    const ObjectPtr moved =
+        objects_.learn(from.standing->key, from.standing->type, to.parent, to.name, 1);
     const Result<> hint = capture_.relocated(moved, to.parent, to.name);
     forget(moved->id(), 1);
     TRY(hint);
     if (!to.standing) return {};
     const ObjectPtr other = objects_.find(to.standing->key);
     if ((flags & RENAME_EXCHANGE) != 0) {
-        const ObjectPtr back = objects_.learn(to.standing->key, to.standing->type, from.parent, from.name, 1);
+        const ObjectPtr back =
+            objects_.learn(to.standing->key, to.standing->type, from.parent, from.name, 1);
         const Result<> back_hint = capture_.relocated(back, from.parent, from.name);
         forget(back->id(), 1);
         return back_hint;
@@ -97,8 +105,10 @@ Result<> LiveTree::rename_locked(const Caller& caller, Side& from, Side& to, uns
     TRY(capture_.name(who, to.parent, to.name, to.standing, from.standing->key));
     for (const Side* side : {&from, &to}) {
         if (!side->standing || capture_.is_disposable(side->standing->key)) continue;
-        if (side == &to && !exchange && !side->is_directory()) continue;  // displaced: the attic has it
-        const ObjectPtr object = objects_.learn(side->standing->key, side->standing->type, side->parent, side->name, 1);
+        if (side == &to && !exchange && !side->is_directory())
+            continue;  // displaced: the attic has it
+        const ObjectPtr object =
+            objects_.learn(side->standing->key, side->standing->type, side->parent, side->name, 1);
         const Result<> held = capture_.hold(object);
         forget(object->id(), 1);
         TRY(held);
@@ -109,8 +119,8 @@ Result<> LiveTree::rename_locked(const Caller& caller, Side& from, Side& to, uns
     return placed(from, to, flags);
 }
 
-Result<> LiveTree::rename(const Caller& caller, NodeId parent, std::string_view name, NodeId to_parent,
-                          std::string_view to_name, unsigned flags) {
+Result<> LiveTree::rename(const Caller& caller, NodeId parent, std::string_view name,
+                          NodeId to_parent, std::string_view to_name, unsigned flags) {
     if ((flags & ~static_cast<unsigned>(RENAME_NOREPLACE | RENAME_EXCHANGE)) != 0 ||
         flags == (RENAME_NOREPLACE | RENAME_EXCHANGE)) {
         return Error(EINVAL);
@@ -127,10 +137,13 @@ Result<> LiveTree::rename(const Caller& caller, NodeId parent, std::string_view 
     for (;;) {
         TRY_ASSIGN(const auto seen, standing_at(to.handle->fd.get(), to.name));
         // A victim directory's own stripe too, so that nothing is made in it meanwhile.
-        const NameLock lock(objects_, {from.parent->key(), to.parent->key(), seen ? seen->key : to.parent->key()});
+        const NameLock lock(
+            objects_, {from.parent->key(), to.parent->key(), seen ? seen->key : to.parent->key()});
         TRY_ASSIGN(to.standing, standing_at(to.handle->fd.get(), to.name));
-        if (to.standing.has_value() != seen.has_value() || (seen && to.standing->key != seen->key)) continue;
-        // Either directory may have been removed before the lock was ours: what is moved into it now would be lost with it.
+        if (to.standing.has_value() != seen.has_value() || (seen && to.standing->key != seen->key))
+            continue;
+        // Either directory may have been removed before the lock was ours: what is moved into it
+        // now would be lost with it.
         for (const Side* side : {&from, &to}) {
             if (objects_.attic().contains(side->parent->key())) return Error(ENOENT);
         }

@@ -1,6 +1,6 @@
-// LiveTree: the Tree over a real directory (see tree.h). Each mutation: pass the gate, lock the names it changes, capture,
-// change, remember places. live_names.cpp makes and removes names, live_rename.cpp moves them, live_files.cpp has content,
-// live_attributes.cpp the rest.
+// LiveTree: the Tree over a real directory (see tree.h). Each mutation: pass the gate, lock the
+// names it changes, capture, change, remember places. live_names.cpp makes and removes names,
+// live_rename.cpp moves them, live_files.cpp has content, live_attributes.cpp the rest.
 #pragma once
 
 #include "overlay/capture.h"
@@ -11,7 +11,7 @@
 namespace unwrite::overlay {
 
 class LiveTree final : public Tree {
-  public:
+ public:
     LiveTree(Objects& objects, Capture& capture, Origins& origins, Gate& gate, Janitor& janitor);
 
     void set_caches(KernelCaches* caches) override { caches_.store(caches); }
@@ -20,35 +20,45 @@ class LiveTree final : public Tree {
     Result<Entry> lookup(NodeId parent, std::string_view name) override;
     void forget(NodeId id, std::uint64_t lookups) override;
     Result<struct stat> getattr(NodeId id) override;
-    Result<struct stat> setattr(const Caller& caller, NodeId id, const AttributeChange& change) override;
+    Result<struct stat> setattr(const Caller& caller, NodeId id,
+                                const AttributeChange& change) override;
     Result<std::string> readlink(NodeId id) override;
-    Result<Entry> mknod(const Caller& caller, NodeId parent, std::string_view name, mode_t mode, dev_t device) override;
-    Result<Entry> mkdir(const Caller& caller, NodeId parent, std::string_view name, mode_t mode) override;
-    Result<Entry> symlink(const Caller& caller, NodeId parent, std::string_view name, std::string_view target) override;
-    Result<Entry> create(const Caller& caller, NodeId parent, std::string_view name, mode_t mode, int flags) override;
+    Result<Entry> mknod(const Caller& caller, NodeId parent, std::string_view name, mode_t mode,
+                        dev_t device) override;
+    Result<Entry> mkdir(const Caller& caller, NodeId parent, std::string_view name,
+                        mode_t mode) override;
+    Result<Entry> symlink(const Caller& caller, NodeId parent, std::string_view name,
+                          std::string_view target) override;
+    Result<Entry> create(const Caller& caller, NodeId parent, std::string_view name, mode_t mode,
+                         int flags) override;
     Result<Entry> tmpfile(const Caller& caller, NodeId parent, mode_t mode) override;
     Result<> unlink(const Caller& caller, NodeId parent, std::string_view name) override;
     Result<> rmdir(const Caller& caller, NodeId parent, std::string_view name) override;
-    Result<> rename(const Caller& caller, NodeId parent, std::string_view name, NodeId to_parent, std::string_view to_name,
-                    unsigned flags) override;
-    Result<Entry> link(const Caller& caller, NodeId id, NodeId to_parent, std::string_view to_name) override;
+    Result<> rename(const Caller& caller, NodeId parent, std::string_view name, NodeId to_parent,
+                    std::string_view to_name, unsigned flags) override;
+    Result<Entry> link(const Caller& caller, NodeId id, NodeId to_parent,
+                       std::string_view to_name) override;
     Result<std::size_t> read(NodeId id, sys::Bytes out, std::uint64_t offset) override;
-    Result<std::size_t> write(const Caller& caller, NodeId id, sys::ConstBytes data, std::uint64_t offset,
-                              bool kill_privileges) override;
+    Result<std::size_t> write(const Caller& caller, NodeId id, sys::ConstBytes data,
+                              std::uint64_t offset, bool kill_privileges) override;
     Result<> fsync(NodeId id, bool data_only) override;
-    Result<> fallocate(const Caller& caller, NodeId id, int mode, std::uint64_t offset, std::uint64_t length) override;
-    Result<std::size_t> copy_file_range(const Caller& caller, NodeId from, std::uint64_t from_offset, NodeId to,
+    Result<> fallocate(const Caller& caller, NodeId id, int mode, std::uint64_t offset,
+                       std::uint64_t length) override;
+    Result<std::size_t> copy_file_range(const Caller& caller, NodeId from,
+                                        std::uint64_t from_offset, NodeId to,
                                         std::uint64_t to_offset, std::size_t length) override;
     Result<std::uint64_t> lseek(NodeId id, std::uint64_t offset, int whence) override;
-    Result<std::vector<ListedEntry>> read_directory(NodeId id, std::int64_t offset, std::size_t limit) override;
+    Result<std::vector<ListedEntry>> read_directory(NodeId id, std::int64_t offset,
+                                                    std::size_t limit) override;
     Result<> fsync_directory(NodeId id) override;
     Result<struct statvfs> statfs(NodeId id) override;
     Result<std::string> get_xattr(NodeId id, const std::string& name) override;
     Result<std::vector<std::string>> list_xattrs(NodeId id) override;
-    Result<> set_xattr(const Caller& caller, NodeId id, const std::string& name, std::string_view value, int flags) override;
+    Result<> set_xattr(const Caller& caller, NodeId id, const std::string& name,
+                       std::string_view value, int flags) override;
     Result<> remove_xattr(const Caller& caller, NodeId id, const std::string& name) override;
 
-  private:
+ private:
     /// Makes one object at (directory fd, name) with a mode that has the umask applied.
     using Maker = std::function<Result<>(int directory, const std::string& name, mode_t mode)>;
     struct Side;  // one side of a rename
@@ -57,12 +67,13 @@ class LiveTree final : public Tree {
     /// The parent's descriptor, when names can be made in it (ENOENT when it is removed already).
     Result<HandlePtr> open_parent(const ObjectPtr& parent);
     Result<std::optional<Standing>> standing_at(int directory, const std::string& name) const;
-    Result<Entry> make(const Caller& caller, NodeId parent, std::string_view name, mode_t mode, const Maker& maker);
-    Result<Entry> make_locked(const Caller& caller, const ObjectPtr& parent, const std::string& name, mode_t mode,
-                              const Maker& maker);
+    Result<Entry> make(const Caller& caller, NodeId parent, std::string_view name, mode_t mode,
+                       const Maker& maker);
+    Result<Entry> make_locked(const Caller& caller, const ObjectPtr& parent,
+                              const std::string& name, mode_t mode, const Maker& maker);
     Result<Entry> enter(const ObjectPtr& parent, const std::string& name, const sys::StatX& x);
-    Result<> remove_name(const Caller& caller, const ObjectPtr& parent, const HandlePtr& directory, const std::string& name,
-                         const Standing& standing);
+    Result<> remove_name(const Caller& caller, const ObjectPtr& parent, const HandlePtr& directory,
+                         const std::string& name, const Standing& standing);
     Result<> check_rename(const Side& from, const Side& to, unsigned flags) const;
     Result<> rename_locked(const Caller& caller, Side& from, Side& to, unsigned flags);
     Result<> move_over(Side& from, Side& to, unsigned flags);

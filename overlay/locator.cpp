@@ -11,12 +11,14 @@ namespace unwrite::overlay {
 
 namespace {
 
-constexpr int kMaxDepth = 6000;              // frames of directory_at; deeper chains are found by scan
+constexpr int kMaxDepth = 6000;  // frames of directory_at; deeper chains are found by scan
 constexpr std::size_t kMaxCached = 1024;
-constexpr std::size_t kMaxSteps = 100'000;        // a loop made behind the mount must end
+constexpr std::size_t kMaxSteps = 100'000;  // a loop made behind the mount must end
 
 Error missing(const ObjectKey& key) {
-    return Error(ErrorKind::kCorrupt, ENOENT, "find object " + journal::Attic::file_name(key) + ": it is neither in the workspace nor in the attic",
+    return Error(ErrorKind::kCorrupt, ENOENT,
+                 "find object " + journal::Attic::file_name(key) +
+                     ": it is neither in the workspace nor in the attic",
                  "run `unwrite check`");
 }
 
@@ -37,7 +39,8 @@ Result<UniqueFd> open_lending_mode(int path_fd, Access access) {
 
 }  // namespace
 
-Result<HandlePtr> open_verified(int directory, const std::string& name, const ObjectKey& key, Access access) {
+Result<HandlePtr> open_verified(int directory, const std::string& name, const ObjectKey& key,
+                                Access access) {
     auto fd = sys::open_at(directory, name, open_flags(access));
     if (!fd && fd.error().number() == EACCES && access != Access::kPath) {
         TRY_ASSIGN(const UniqueFd path, sys::open_at(directory, name, O_PATH));
@@ -71,7 +74,8 @@ Result<HandlePtr> Locator::open_in_attic(const ObjectKey& key, Access access) {
     return open_verified(attic.directory(), journal::Attic::file_name(key), key, access);
 }
 
-Result<HandlePtr> Locator::open_at_name(const ObjectKey& key, const NameKey& name, Access access, int depth) {
+Result<HandlePtr> Locator::open_at_name(const ObjectKey& key, const NameKey& name, Access access,
+                                        int depth) {
     TRY_ASSIGN(const HandlePtr parent, directory_at(name.parent, depth + 1));
     return open_verified(parent->fd.get(), name.name, key, access);
 }
@@ -82,13 +86,15 @@ Result<HandlePtr> Locator::directory_at(const ObjectKey& key, int depth) {
     }
     {
         const std::lock_guard lock(mutex_);
-        if (const auto found = directories_.find(key); found != directories_.end()) return found->second;
+        if (const auto found = directories_.find(key); found != directories_.end())
+            return found->second;
     }
     auto handle = open_in_attic(key, Access::kPath);
     if (!handle && depth < kMaxDepth) {
         if (const auto place = journal_.places().find(key)) {
             handle = open_at_name(key, place->newest, Access::kPath, depth);
-            if (!handle && place->before) handle = open_at_name(key, *place->before, Access::kPath, depth);
+            if (!handle && place->before)
+                handle = open_at_name(key, *place->before, Access::kPath, depth);
         }
     }
     if (!handle && depth == 0) handle = open_by_scan(key, Access::kPath);
@@ -123,7 +129,8 @@ Result<std::optional<Standing>> Locator::standing(const NameKey& name) {
     return std::move(x).error();
 }
 
-// Walks the live tree, depth first. Only the directories on the way down are held open, so neither depth nor width matters.
+// Walks the live tree, depth first. Only the directories on the way down are held open, so neither
+// depth nor width matters.
 std::optional<Locator::Seen> Locator::scan(const ObjectKey& key) {
     struct Pending {
         HandlePtr parent;
@@ -178,10 +185,12 @@ std::optional<NameKey> Locator::live_name(const ObjectKey& key) {
     const auto place = journal_.places().find(key);
     if (place && stands(place->newest)) return place->newest;
     if (place && place->before && stands(*place->before)) return place->before;
-    // In the attic and with no other link it has no name; else another hard link or a move behind the mount.
+    // In the attic and with no other link it has no name; else another hard link or a move behind
+    // the mount.
     if (journal_.attic().contains(key)) {
         const auto handle = open_in_attic(key, Access::kPath);
-        const auto st = handle ? sys::stat_fd((*handle)->fd.get()) : Result<struct stat>(Error(ENOENT));
+        const auto st =
+            handle ? sys::stat_fd((*handle)->fd.get()) : Result<struct stat>(Error(ENOENT));
         if (!st || S_ISDIR(st->st_mode) || st->st_nlink <= 1) return std::nullopt;
     }
     auto seen = scan(key);

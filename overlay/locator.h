@@ -1,6 +1,7 @@
-// Locator: finds objects that the journal mentions, whether anyone looked them up or not: in the attic, in the table of
-// objects, by the journal's places, and at last by walking the tree. Every find is verified by the key.
-// Thread-safe. Errors: kCorrupt with ENOENT when the object is nowhere.
+// Locator: finds objects that the journal mentions, whether anyone looked them up or not: in the
+// attic, in the table of objects, by the journal's places, and at last by walking the tree. Every
+// find is verified by the key. Thread-safe. Errors: kCorrupt with ENOENT when the object is
+// nowhere.
 #pragma once
 
 #include <mutex>
@@ -13,19 +14,22 @@
 namespace unwrite::overlay {
 
 class Locator {
-  public:
+ public:
     Locator(Objects& objects, journal::Journal& journal) : objects_(objects), journal_(journal) {}
 
     /// A path descriptor of a directory, in the tree or in the attic.
     Result<HandlePtr> directory(const ObjectKey& key);
     /// A descriptor of any object with that access (a directory: kPath).
     Result<HandlePtr> object(const ObjectKey& key, Access access);
-    /// What stands at a name now; nothing when the name is absent. Error when the parent is nowhere.
+    /// What stands at a name now; nothing when the name is absent. Error when the parent is
+    /// nowhere.
     Result<std::optional<Standing>> standing(const NameKey& name);
 
-    /// A name at which the object stands in the live tree, verified; nothing when it has none (or `key` is the root).
+    /// A name at which the object stands in the live tree, verified; nothing when it has none (or
+    /// `key` is the root).
     std::optional<NameKey> live_name(const ObjectKey& key);
-    /// The path from the root by live names, no leading slash; "" for the root; nothing when it is not in the live tree.
+    /// The path from the root by live names, no leading slash; "" for the root; nothing when it is
+    /// not in the live tree.
     std::optional<std::string> live_path(const ObjectKey& key);
     /// The same for many objects of one moment: what was found stays in `known`.
     using Paths = std::unordered_map<ObjectKey, std::optional<std::string>>;
@@ -37,9 +41,10 @@ class Locator {
     Objects& objects() { return objects_; }
     journal::Journal& journal() { return journal_; }
 
-  private:
+ private:
     Result<HandlePtr> directory_at(const ObjectKey& key, int depth);
-    Result<HandlePtr> open_at_name(const ObjectKey& key, const NameKey& name, Access access, int depth);
+    Result<HandlePtr> open_at_name(const ObjectKey& key, const NameKey& name, Access access,
+                                   int depth);
     Result<HandlePtr> open_in_attic(const ObjectKey& key, Access access);
     Result<HandlePtr> open_by_scan(const ObjectKey& key, Access access);
     struct Seen {
@@ -55,8 +60,10 @@ class Locator {
     std::unordered_map<ObjectKey, HandlePtr> directories_;  // guarded by mutex_
 };
 
-/// Opens (directory, name) and verifies the key: ESTALE when something else is there. For a daemon that is not root, an own
-/// file whose mode forbids it is opened all the same (its mode is lent for the moment).
-Result<HandlePtr> open_verified(int directory, const std::string& name, const ObjectKey& key, Access access);
+/// Opens (directory, name) and verifies the key: ESTALE when something else is there. For a daemon
+/// that is not root, an own file whose mode forbids it is opened all the same (its mode is lent for
+/// the moment).
+Result<HandlePtr> open_verified(int directory, const std::string& name, const ObjectKey& key,
+                                Access access);
 
 }  // namespace unwrite::overlay

@@ -69,8 +69,8 @@ ObjectPtr Objects::find(const ObjectKey& key) const {
     return object ? *object : nullptr;
 }
 
-ObjectPtr Objects::learn(const ObjectKey& key, mode_t type, const ObjectPtr& parent, std::string_view name,
-                         unsigned lookups) {
+ObjectPtr Objects::learn(const ObjectKey& key, mode_t type, const ObjectPtr& parent,
+                         std::string_view name, unsigned lookups) {
     NodeId id = preferred_id(key);
     ObjectPtr object;
     for (;;) {
@@ -159,10 +159,11 @@ void Objects::keep(const ObjectPtr& object, HandlePtr handle) {
     if (ring_.size() > handle_limit_) evict_some();
 }
 
-// The clock algorithm (second chance; Corbato 1968). Called with ring_mutex_ held; a handle lock is taken inside it,
-// never the other way round.
+// The clock algorithm (second chance; Corbato 1968). Called with ring_mutex_ held; a handle lock is
+// taken inside it, never the other way round.
 void Objects::evict_some() {
-    for (std::size_t steps = ring_.size() + 16; steps > 0 && ring_.size() > handle_limit_; --steps) {
+    for (std::size_t steps = ring_.size() + 16; steps > 0 && ring_.size() > handle_limit_;
+         --steps) {
         std::weak_ptr<Object> front = std::move(ring_.front());
         ring_.pop_front();
         const ObjectPtr object = front.lock();
@@ -184,7 +185,8 @@ Result<HandlePtr> Objects::open_root(Access access) {
     return Error(EISDIR);
 }
 
-Result<HandlePtr> Objects::open_here(const ObjectPtr& object, int directory, const std::string& name, Access access) {
+Result<HandlePtr> Objects::open_here(const ObjectPtr& object, int directory,
+                                     const std::string& name, Access access) {
     auto fd = sys::open_at(directory, name, open_flags(access));
     if (!fd) {
         const int number = fd.error().number();
@@ -196,8 +198,8 @@ Result<HandlePtr> Objects::open_here(const ObjectPtr& object, int directory, con
     return HandlePtr(std::make_shared<Handle>(Handle{*std::move(fd), access}));
 }
 
-// Opens what is missing of the chain of parents, from the nearest one that has a descriptor downwards: a loop, for trees
-// may be deeper than any stack.
+// Opens what is missing of the chain of parents, from the nearest one that has a descriptor
+// downwards: a loop, for trees may be deeper than any stack.
 Result<HandlePtr> Objects::open_parent_chain(const ObjectPtr& object) {
     struct Step {
         ObjectPtr object;
@@ -223,9 +225,11 @@ Result<HandlePtr> Objects::open_parent_chain(const ObjectPtr& object) {
     while (missing.size() > 1) {
         const Step& step = missing.back();
         const int directory = step.in_attic ? attic_.directory() : above->fd.get();
-        TRY_ASSIGN(HandlePtr next, open_here(step.object, directory,
-                                             step.in_attic ? journal::Attic::file_name(step.object->key()) : step.name,
-                                             Access::kPath));
+        TRY_ASSIGN(
+            HandlePtr next,
+            open_here(step.object, directory,
+                      step.in_attic ? journal::Attic::file_name(step.object->key()) : step.name,
+                      Access::kPath));
         keep(step.object, next);
         above = std::move(next);
         missing.pop_back();
@@ -244,10 +248,12 @@ Result<HandlePtr> Objects::open(const ObjectPtr& object, Access access) {
     if (!parent && parent.error().number() != ESTALE) return parent.error();
     const std::string name = place(*object).name;
     Result<HandlePtr> handle = Error(ESTALE);
-    if (parent && *parent && !name.empty()) handle = open_here(object, (*parent)->fd.get(), name, access);
+    if (parent && *parent && !name.empty())
+        handle = open_here(object, (*parent)->fd.get(), name, access);
     // Displaced meanwhile, or its place changed behind the mount while the journal holds an anchor.
     if (!handle && handle.error().number() == ESTALE && attic_.contains(object->key())) {
-        handle = open_here(object, attic_.directory(), journal::Attic::file_name(object->key()), access);
+        handle =
+            open_here(object, attic_.directory(), journal::Attic::file_name(object->key()), access);
     }
     if (handle) keep(object, *handle);
     return handle;
@@ -286,15 +292,18 @@ Result<struct stat> Objects::stat(const ObjectPtr& object) {
 }
 
 NameLock::NameLock(Objects& objects, std::initializer_list<ObjectKey> directories) {
-    for (const ObjectKey& key : directories) held_[count_++] = &objects.stripe(key);
+    for (const ObjectKey& key : directories)
+        held_[count_++] = &objects.stripe(key);
     const auto end = held_.begin() + static_cast<std::ptrdiff_t>(count_);
     std::sort(held_.begin(), end);
     count_ = static_cast<std::size_t>(std::unique(held_.begin(), end) - held_.begin());
-    for (std::size_t i = 0; i < count_; ++i) held_[i]->lock();
+    for (std::size_t i = 0; i < count_; ++i)
+        held_[i]->lock();
 }
 
 NameLock::~NameLock() {
-    while (count_ > 0) held_[--count_]->unlock();
+    while (count_ > 0)
+        held_[--count_]->unlock();
 }
 
 }  // namespace unwrite::overlay

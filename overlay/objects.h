@@ -1,9 +1,10 @@
-// Objects: the table of objects that the kernel (or an operation) knows, with the place of each and a bounded cache of
-// open descriptors. An object is found by its place (parent and name) and verified by its key; an object without a place
-// is in the attic. Thread-safe.
+// Objects: the table of objects that the kernel (or an operation) knows, with the place of each and
+// a bounded cache of open descriptors. An object is found by its place (parent and name) and
+// verified by its key; an object without a place is in the attic. Thread-safe.
 //
-// Locks: `stripes` serialise changes of names (see NameLock); `table_` and the places have locks of their own that are held
-// only for the look-up. No lock is held across a system call except a NameLock.
+// Locks: `stripes` serialise changes of names (see NameLock); `table_` and the places have locks of
+// their own that are held only for the look-up. No lock is held across a system call except a
+// NameLock.
 #pragma once
 
 #include <array>
@@ -33,14 +34,14 @@ class Object;
 using ObjectPtr = std::shared_ptr<Object>;
 
 class Object {
-  public:
+ public:
     Object(NodeId id, ObjectKey key, mode_t type) : id_(id), key_(key), type_(type) {}
     NodeId id() const { return id_; }
     const ObjectKey& key() const { return key_; }
     mode_t type() const { return type_; }
     bool is_directory() const { return S_ISDIR(type_); }
 
-  private:
+ private:
     friend class Objects;
     const NodeId id_;
     const ObjectKey key_;
@@ -53,7 +54,7 @@ class Object {
 };
 
 class Objects {
-  public:
+ public:
     /// Takes the workspace's descriptor (O_PATH or readable). `attic` outlives the table.
     Objects(UniqueFd workspace, ObjectKey root, journal::Attic& attic);
 
@@ -63,8 +64,10 @@ class Objects {
     /// Null when nobody looked it up.
     ObjectPtr find(const ObjectKey& key) const;
     /// The object for `key`, at (parent, name) from now on; adds `lookups` to its count.
-    ObjectPtr learn(const ObjectKey& key, mode_t type, const ObjectPtr& parent, std::string_view name, unsigned lookups);
-    /// Gives back lookups; returns the object when it was the last one (it has left the table then), else null.
+    ObjectPtr learn(const ObjectKey& key, mode_t type, const ObjectPtr& parent,
+                    std::string_view name, unsigned lookups);
+    /// Gives back lookups; returns the object when it was the last one (it has left the table
+    /// then), else null.
     ObjectPtr forget(NodeId id, std::uint64_t lookups);
 
     /// Where an object is. `parent` null: the attic (or the root).
@@ -75,11 +78,13 @@ class Objects {
     Place place(const Object& object) const;
     void set_place(Object& object, const ObjectPtr& parent, std::string_view name);
     void set_in_attic(Object& object) { set_place(object, nullptr, {}); }
-    /// As set_place for a key that may not be in the table; a parent that is not leaves it unplaced (found by scan).
+    /// As set_place for a key that may not be in the table; a parent that is not leaves it unplaced
+    /// (found by scan).
     void moved(const ObjectKey& key, const ObjectKey& parent, std::string_view name);
     void moved_to_attic(const ObjectKey& key);
 
-    /// A descriptor with at least that access. ESTALE when the object is not at its place (changed behind the mount).
+    /// A descriptor with at least that access. ESTALE when the object is not at its place (changed
+    /// behind the mount).
     Result<HandlePtr> open(const ObjectPtr& object, Access access);
     /// A second way to the same: keeps a descriptor that the caller just opened.
     void keep(const ObjectPtr& object, HandlePtr handle);
@@ -87,12 +92,15 @@ class Objects {
     Result<struct stat> stat(const ObjectPtr& object);
     void correct(struct stat& st, const ObjectKey& key) const;
 
-    /// Serialises changes of names in up to four directories (exclusive), or look-ups in one (shared).
-    std::shared_mutex& stripe(const ObjectKey& directory) { return stripes_[std::hash<ObjectKey>()(directory) % kStripes]; }
+    /// Serialises changes of names in up to four directories (exclusive), or look-ups in one
+    /// (shared).
+    std::shared_mutex& stripe(const ObjectKey& directory) {
+        return stripes_[std::hash<ObjectKey>()(directory) % kStripes];
+    }
 
     journal::Attic& attic() { return attic_; }
 
-  private:
+ private:
     static constexpr std::size_t kStripes = 512;
     static constexpr std::size_t kShards = 64;
     static constexpr std::size_t kHandleLocks = 256;
@@ -101,10 +109,13 @@ class Objects {
         std::unordered_map<NodeId, ObjectPtr> objects;
     };
     Shard& shard(NodeId id) const { return shards_[id % kShards]; }
-    std::mutex& handle_lock(const Object& object) { return handle_locks_[object.id() % kHandleLocks]; }
+    std::mutex& handle_lock(const Object& object) {
+        return handle_locks_[object.id() % kHandleLocks];
+    }
     NodeId preferred_id(const ObjectKey& key) const;
     HandlePtr cached(Object& object, Access access);
-    Result<HandlePtr> open_here(const ObjectPtr& object, int directory, const std::string& name, Access access);
+    Result<HandlePtr> open_here(const ObjectPtr& object, int directory, const std::string& name,
+                                Access access);
     Result<HandlePtr> open_root(Access access);
     Result<HandlePtr> open_parent_chain(const ObjectPtr& object);
     void evict_some();
@@ -114,29 +125,33 @@ class Objects {
     UniqueFd workspace_;
     mutable std::array<Shard, kShards> shards_;
     mutable std::mutex aliases_mutex_;
-    std::unordered_map<ObjectKey, NodeId> aliases_;  // keys whose preferred id was taken; guarded by aliases_mutex_
-    NodeId next_alias_;                              // guarded by aliases_mutex_
+    std::unordered_map<ObjectKey, NodeId>
+        aliases_;        // keys whose preferred id was taken; guarded by aliases_mutex_
+    NodeId next_alias_;  // guarded by aliases_mutex_
     mutable std::shared_mutex places_;
     std::array<std::mutex, kHandleLocks> handle_locks_;
     std::array<std::shared_mutex, kStripes> stripes_;
     std::mutex ring_mutex_;
-    std::deque<std::weak_ptr<Object>> ring_;         // objects with a handle, in the order of the clock's hand
+    std::deque<std::weak_ptr<Object>>
+        ring_;  // objects with a handle, in the order of the clock's hand
     std::size_t handle_limit_;
 };
 
 /// Holds the stripes of up to four directories exclusively, in a fixed order.
 class NameLock {
-  public:
+ public:
     NameLock(Objects& objects, std::initializer_list<ObjectKey> directories);
     NameLock(const NameLock&) = delete;
     NameLock& operator=(const NameLock&) = delete;
     ~NameLock();
 
-  private:
+ private:
     std::array<std::shared_mutex*, 4> held_{};
     std::size_t count_ = 0;
 };
 
-inline ObjectKey key_of(const sys::StatX& x) { return {x.st.st_ino, x.birth}; }
+inline ObjectKey key_of(const sys::StatX& x) {
+    return {x.st.st_ino, x.birth};
+}
 
 }  // namespace unwrite::overlay

@@ -1,10 +1,11 @@
-// Operations: what a person or a tool can ask of a workspace. Every door (socket, command line, later MCP) speaks
-// this interface and nothing below it. It needs no mount: the command line uses it directly on a workspace that is
-// not mounted, the daemon on the one it serves.
+// Operations: what a person or a tool can ask of a workspace. Every door (socket, command line,
+// later MCP) speaks this interface and nothing below it. It needs no mount: the command line uses
+// it directly on a workspace that is not mounted, the daemon on the one it serves.
 //
-// Thread-safe; operations that move the live state run one at a time and close the gate only for their core.
-// Errors by kind: kNothing (nothing to undo...), kConflict (listed in the text, nothing was changed), kNotFound (no
-// such node or path), kUsage, kRecovery (wounded: only status, log, check, recover), kSystem (ENOSPC...), kCorrupt.
+// Thread-safe; operations that move the live state run one at a time and close the gate only for
+// their core. Errors by kind: kNothing (nothing to undo...), kConflict (listed in the text, nothing
+// was changed), kNotFound (no such node or path), kUsage, kRecovery (wounded: only status, log,
+// check, recover), kSystem (ENOSPC...), kCorrupt.
 #pragma once
 
 #include <functional>
@@ -28,14 +29,14 @@ enum class ChangeKind { kCreated, kDeleted, kModified, kRenamed, kAttributes };
 /// One difference between two states. Paths are relative to the root, bytes, no leading slash.
 struct Change {
     ChangeKind kind = ChangeKind::kModified;
-    std::string path;                  ///< where it is in the newer state (the older one for kDeleted)
-    std::string old_path;              ///< kRenamed: where it was
-    std::uint32_t type = 0;            ///< S_IFMT bits (of the newer side; the older for kDeleted)
-    std::uint64_t below = 0;           ///< kCreated/kDeleted directory: how many objects it holds below
-    std::uint64_t bytes = 0;           ///< their size together, or the file's
-    bool content = false;              ///< content differs
-    bool attributes = false;           ///< mode, owner, mtime alone or xattrs differ
-    std::vector<OriginNumber> origins; ///< who changed it
+    std::string path;         ///< where it is in the newer state (the older one for kDeleted)
+    std::string old_path;     ///< kRenamed: where it was
+    std::uint32_t type = 0;   ///< S_IFMT bits (of the newer side; the older for kDeleted)
+    std::uint64_t below = 0;  ///< kCreated/kDeleted directory: how many objects it holds below
+    std::uint64_t bytes = 0;  ///< their size together, or the file's
+    bool content = false;     ///< content differs
+    bool attributes = false;  ///< mode, owner, mtime alone or xattrs differ
+    std::vector<OriginNumber> origins;  ///< who changed it
 };
 
 struct LineCounts {
@@ -46,22 +47,22 @@ struct LineCounts {
 struct Status {
     NodeNumber root = 0;
     NodeNumber current = 0;
-    std::string checkpoint;            ///< name of the newest open named checkpoint on the trunk, else empty
+    std::string checkpoint;  ///< name of the newest open named checkpoint on the trunk, else empty
     bool wounded = false;
-    bool task_open = false;            ///< anything to commit or discard since the root
-    std::vector<Change> changes;       ///< since the root (or since what was asked), sorted by path
+    bool task_open = false;       ///< anything to commit or discard since the root
+    std::vector<Change> changes;  ///< since the root (or since what was asked), sorted by path
     LineCounts lines;
-    std::uint64_t steps = 0;           ///< nodes between the root and the live state
+    std::uint64_t steps = 0;  ///< nodes between the root and the live state
 };
 
 struct LogEntry {
     Node node;
     bool on_trunk = false;
-    std::vector<Change> changes;       ///< of the interval that ended here; filled when asked for
+    std::vector<Change> changes;  ///< of the interval that ended here; filled when asked for
 };
 
 struct Log {
-    std::vector<LogEntry> entries;     ///< newest first
+    std::vector<LogEntry> entries;  ///< newest first
     NodeNumber current = 0;
     std::vector<Change> open_changes;  ///< of the open interval; filled when asked for
     std::vector<Origin> origins;
@@ -70,23 +71,24 @@ struct Log {
 struct FileDiff {
     Change change;
     bool binary = false;
-    std::string text;                  ///< unified diff with git's headers, no colour; empty for pure renames etc.
+    std::string text;  ///< unified diff with git's headers, no colour; empty for pure renames etc.
     LineCounts lines;
 };
 
 /// What a restore did, or would do (dry run).
 struct Moved {
-    NodeNumber from = 0;               ///< the node that now stands for the state before (0: dry run)
+    NodeNumber from = 0;  ///< the node that now stands for the state before (0: dry run)
     NodeNumber to = 0;
-    std::vector<Change> changes;       ///< as seen from the state before: what the restore does to it
-    std::vector<Origin> others;        ///< whose work is taken along, beside the asker's own
-    std::vector<std::string> behind;   ///< paths that changed behind the mount since they were captured
+    std::vector<Change> changes;  ///< as seen from the state before: what the restore does to it
+    std::vector<Origin> others;   ///< whose work is taken along, beside the asker's own
+    std::vector<std::string>
+        behind;  ///< paths that changed behind the mount since they were captured
 };
 
 struct Collected {
     std::uint64_t nodes = 0;
     std::uint64_t deltas = 0;
-    std::uint64_t objects = 0;         ///< removed from the attic
+    std::uint64_t objects = 0;  ///< removed from the attic
 };
 
 struct Checked {
@@ -95,7 +97,8 @@ struct Checked {
     std::uint64_t nodes = 0, deltas = 0, records = 0, bytes = 0, attic_objects = 0;
 };
 
-/// Limits of gc; 0 means "no limit". Abandoned nodes go first, then (never the trunk's) nothing else.
+/// Limits of gc; 0 means "no limit". Abandoned nodes go first, then (never the trunk's) nothing
+/// else.
 struct Retention {
     std::uint64_t max_age_seconds = 0;
     std::uint64_t max_abandoned = 0;
@@ -106,46 +109,52 @@ struct Retention {
 struct Asker {
     std::uint32_t uid = 0;
     std::int64_t pid = 0;
-    std::string session;               ///< UNWRITE_SESSION, may be empty
+    std::string session;  ///< UNWRITE_SESSION, may be empty
 };
 
 class Operations {
-  public:
+ public:
     virtual ~Operations() = default;
 
     /// Seals the open interval as a node. O(1) in the tree and in the journal.
     virtual Result<Node> checkpoint(const Asker& asker, NodeKind kind, const std::string& name,
                                     const std::string& text) = 0;
-    /// Registers `asker.pid` and its descendants as the agent of a new run: seals a kRun node and returns it; its
-    /// origin's session is "run-<node number>" unless asker.session names one.
+    /// Registers `asker.pid` and its descendants as the agent of a new run: seals a kRun node and
+    /// returns it; its origin's session is "run-<node number>" unless asker.session names one.
     virtual Result<Node> begin_run(const Asker& asker, const std::string& text) = 0;
     virtual Result<> end_run(NodeNumber run) = 0;
 
-    /// `node`: "n12", a checkpoint's name (newest on the trunk, else newest anywhere), "root", or "" for the newest
-    /// open named checkpoint (the root when there is none).
-    virtual Result<Moved> rollback(const Asker& asker, const std::string& node, bool pop, bool dry_run) = 0;
+    /// `node`: "n12", a checkpoint's name (newest on the trunk, else newest anywhere), "root", or
+    /// "" for the newest open named checkpoint (the root when there is none).
+    virtual Result<Moved> rollback(const Asker& asker, const std::string& node, bool pop,
+                                   bool dry_run) = 0;
     /// The newest `count` non-empty steps, of any origin.
     virtual Result<Moved> undo(const Asker& asker, unsigned count, bool dry_run) = 0;
-    /// One sealed interval ("n7"), a run ("n5" of kind kRun, "run-5") or any session by name: takes back what it alone changed
-    /// and keeps the rest; kConflict with the list when something else changed the same. A new node records it.
+    /// One sealed interval ("n7"), a run ("n5" of kind kRun, "run-5") or any session by name: takes
+    /// back what it alone changed and keeps the rest; kConflict with the list when something else
+    /// changed the same. A new node records it.
     virtual Result<Moved> revert(const Asker& asker, const std::string& what, bool dry_run) = 0;
     virtual Result<Moved> redo(const Asker& asker, unsigned count, bool dry_run) = 0;
     /// Back to the root. With `purge` nothing of the task remains to be redone.
     virtual Result<Moved> discard(const Asker& asker, bool purge, bool dry_run) = 0;
     /// The live state becomes the root; the journal below it is dropped (or kept, `keep_history`).
     virtual Result<Node> commit(const Asker& asker, const std::string& text, bool keep_history) = 0;
-    /// Only these paths (and what is below) as they are in `node`; captured as changes of the open interval, so that undo
-    /// takes it back. kNotFound for a path that neither state has.
+    /// Only these paths (and what is below) as they are in `node`; captured as changes of the open
+    /// interval, so that undo takes it back. kNotFound for a path that neither state has.
     virtual Result<Moved> restore_paths(const Asker& asker, const std::vector<std::string>& paths,
                                         const std::string& node, bool dry_run) = 0;
 
-    /// `since`: a node as in rollback, "" for the root. `count_lines` costs reading the changed files.
+    /// `since`: a node as in rollback, "" for the root. `count_lines` costs reading the changed
+    /// files.
     virtual Result<Status> status(const std::string& since, bool count_lines) = 0;
-    /// Everything (`all`: abandoned nodes too); with `path` only nodes that changed it or below; `changes` fills them.
+    /// Everything (`all`: abandoned nodes too); with `path` only nodes that changed it or below;
+    /// `changes` fills them.
     virtual Result<Log> log(const std::string& path, bool all, bool changes) = 0;
-    /// From node `from` ("" = root) to node `to` ("" = the live state); only below `paths` when given.
+    /// From node `from` ("" = root) to node `to` ("" = the live state); only below `paths` when
+    /// given.
     virtual Result<std::vector<FileDiff>> diff(const std::string& from, const std::string& to,
-                                               const std::vector<std::string>& paths, bool text) = 0;
+                                               const std::vector<std::string>& paths,
+                                               bool text) = 0;
 
     virtual Result<Collected> gc(const Retention& retention) = 0;
     virtual Result<Checked> check(bool repair) = 0;

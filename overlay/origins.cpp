@@ -17,7 +17,8 @@ struct ProcessFacts {
     std::string start;  // clock ticks since boot: tells a reused pid from the first
 };
 
-// Fields 4 and 22 of /proc/<pid>/stat; the command in parentheses may hold anything, so count from its end.
+// Fields 4 and 22 of /proc/<pid>/stat; the command in parentheses may hold anything, so count from
+// its end.
 std::optional<ProcessFacts> facts_of(std::int64_t pid) {
     auto text = sys::read_file_at(AT_FDCWD, "/proc/" + std::to_string(pid) + "/stat");
     if (!text) return std::nullopt;
@@ -37,7 +38,9 @@ std::optional<ProcessFacts> facts_of(std::int64_t pid) {
 }
 
 std::int64_t now_ns() {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+               std::chrono::system_clock::now().time_since_epoch())
+        .count();
 }
 
 }  // namespace
@@ -80,7 +83,8 @@ Who Origins::resolve(const Caller& caller) {
 const Origins::Run* Origins::run_of(std::int64_t pid) const {
     if (runs_.empty()) return nullptr;
     for (int i = 0; i < kMaxAncestors && pid > 1; ++i) {
-        const auto run = std::find_if(runs_.rbegin(), runs_.rend(), [pid](const Run& r) { return r.pid == pid; });
+        const auto run = std::find_if(runs_.rbegin(), runs_.rend(),
+                                      [pid](const Run& r) { return r.pid == pid; });
         if (run != runs_.rend()) return &*run;
         const auto facts = facts_of(pid);
         if (!facts) return nullptr;
@@ -96,7 +100,8 @@ Who Origins::make(const Caller& caller) {
     row.session = kUserName;
     row.time_ns = now_ns();
     const auto facts = facts_of(caller.pid);
-    if (auto exe = sys::read_link(AT_FDCWD, "/proc/" + std::to_string(caller.pid) + "/exe")) row.executable = *exe;
+    if (auto exe = sys::read_link(AT_FDCWD, "/proc/" + std::to_string(caller.pid) + "/exe"))
+        row.executable = *exe;
     std::string identity;
     Who who;
     {
@@ -107,7 +112,8 @@ Who Origins::make(const Caller& caller) {
             row.agent = true;
         }
         who.session = number_of(row.session);
-        identity = std::to_string(row.pid) + '/' + (facts ? facts->start : "") + '/' + row.executable + '/' + row.session;
+        identity = std::to_string(row.pid) + '/' + (facts ? facts->start : "") + '/' +
+                   row.executable + '/' + row.session;
         if (const auto found = known_.find(identity); found != known_.end()) {
             who.origin = found->second;
             return who;
@@ -180,8 +186,10 @@ std::set<journal::OriginNumber> Origins::of_run(journal::NodeNumber step) const 
 std::vector<journal::Origin> Origins::all() const {
     const std::lock_guard lock(mutex_);
     std::vector<journal::Origin> rows;
-    for (const auto& [number, origin] : origins_) rows.push_back(origin);
-    std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.number < b.number; });
+    for (const auto& [number, origin] : origins_)
+        rows.push_back(origin);
+    std::sort(rows.begin(), rows.end(),
+              [](const auto& a, const auto& b) { return a.number < b.number; });
     return rows;
 }
 

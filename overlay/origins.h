@@ -1,6 +1,7 @@
-// Origins: who changes something. Every process that changes the workspace gets one row in the store (pid, executable, user,
-// session); processes that descend from a registered run belong to that run's session, all others to "user".
-// The answer for a process is cached for a second, so the hot path pays a look-up. Thread-safe.
+// Origins: who changes something. Every process that changes the workspace gets one row in the
+// store (pid, executable, user, session); processes that descend from a registered run belong to
+// that run's session, all others to "user". The answer for a process is cached for a second, so the
+// hot path pays a look-up. Thread-safe.
 #pragma once
 
 #include <array>
@@ -23,7 +24,7 @@ struct Who {
 };
 
 class Origins {
-  public:
+ public:
     static constexpr const char* kUserName = "user";
     /// Reads the origins that are there.
     static Result<std::unique_ptr<Origins>> open(journal::Journal& journal);
@@ -36,12 +37,13 @@ class Origins {
     bool is_agent(std::int64_t pid) const;
 
     SessionNumber session_of(journal::OriginNumber origin) const;
-    /// The origins of a session, by its name, or by the run's node number; empty when there is none.
+    /// The origins of a session, by its name, or by the run's node number; empty when there is
+    /// none.
     std::set<journal::OriginNumber> of_session(const std::string& name) const;
     std::set<journal::OriginNumber> of_run(journal::NodeNumber step) const;
     std::vector<journal::Origin> all() const;
 
-  private:
+ private:
     struct Run {
         std::int64_t pid;
         std::string session;
@@ -59,7 +61,7 @@ class Origins {
 
     explicit Origins(journal::Journal& journal) : journal_(journal) {}
     Who make(const Caller& caller);
-    const Run* run_of(std::int64_t pid) const;  // mutex_ held
+    const Run* run_of(std::int64_t pid) const;            // mutex_ held
     SessionNumber number_of(const std::string& session);  // mutex_ held
 
     journal::Journal& journal_;
@@ -68,7 +70,8 @@ class Origins {
     std::vector<Run> runs_;                                               // guarded by mutex_
     std::vector<std::string> sessions_{kUserName};                        // guarded by mutex_
     std::unordered_map<journal::OriginNumber, journal::Origin> origins_;  // guarded by mutex_
-    std::unordered_map<std::string, journal::OriginNumber> known_;        // "pid/start/exe/session"; guarded by mutex_
+    std::unordered_map<std::string, journal::OriginNumber>
+        known_;  // "pid/start/exe/session"; guarded by mutex_
 };
 
 }  // namespace unwrite::overlay

@@ -8,7 +8,8 @@ namespace {
 
 std::string octal(std::uint32_t number) {
     std::string digits;
-    for (; number > 0; number /= 8) digits.insert(digits.begin(), static_cast<char>('0' + number % 8));
+    for (; number > 0; number /= 8)
+        digits.insert(digits.begin(), static_cast<char>('0' + number % 8));
     return digits;
 }
 
@@ -20,7 +21,8 @@ std::string label(const char* prefix, const PatchSide& side) {
     return side.mode == 0 ? "/dev/null" : quoted_path(prefix + side.path);
 }
 
-// As git, which ends a name with a space in it by a tab, so that patch(1) does not take a part of it for a date.
+// As git, which ends a name with a space in it by a tab, so that patch(1) does not take a part of
+// it for a date.
 std::string label_line(const char* mark, const std::string& label) {
     return mark + label + (label.find(' ') != std::string::npos ? "\t\n" : "\n");
 }
@@ -48,7 +50,8 @@ std::string quoted_path(const std::string& prefixed) {
             quoted += byte;
         } else if (code < 0x20 || code >= 0x7f) {
             quoted += '\\';
-            for (int shift = 6; shift >= 0; shift -= 3) quoted += static_cast<char>('0' + ((code >> shift) & 7));
+            for (int shift = 6; shift >= 0; shift -= 3)
+                quoted += static_cast<char>('0' + ((code >> shift) & 7));
         } else {
             quoted += byte;
             continue;
@@ -59,13 +62,16 @@ std::string quoted_path(const std::string& prefixed) {
 }
 
 std::string patch_header(const PatchSide& older, const PatchSide& newer, unsigned similarity) {
-    std::string text = "diff --git " + quoted_path("a/" + name_of(older, newer)) + ' ' + quoted_path("b/" + name_of(newer, older)) + '\n';
+    std::string text = "diff --git " + quoted_path("a/" + name_of(older, newer)) + ' ' +
+                       quoted_path("b/" + name_of(newer, older)) + '\n';
     if (older.mode == 0) return text + "new file mode " + octal(newer.mode) + '\n';
     if (newer.mode == 0) return text + "deleted file mode " + octal(older.mode) + '\n';
-    if (older.mode != newer.mode) text += "old mode " + octal(older.mode) + "\nnew mode " + octal(newer.mode) + '\n';
+    if (older.mode != newer.mode)
+        text += "old mode " + octal(older.mode) + "\nnew mode " + octal(newer.mode) + '\n';
     if (older.path != newer.path) {
         text += "similarity index " + std::to_string(similarity) + "%\n";
-        text += "rename from " + quoted_path(older.path) + "\nrename to " + quoted_path(newer.path) + '\n';
+        text += "rename from " + quoted_path(older.path) + "\nrename to " +
+                quoted_path(newer.path) + '\n';
     }
     return text;
 }

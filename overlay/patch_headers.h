@@ -1,4 +1,5 @@
-// The lines that git writes before the hunks of a file's diff, and its way of quoting names in them.
+// The lines that git writes before the hunks of a file's diff, and its way of quoting names in
+// them.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@ namespace unwrite::overlay {
 /// A file on one side of a diff, as git sees it.
 struct PatchSide {
     std::string path{};
-    std::uint32_t mode = 0;   ///< 0100644, 0100755 or 0120000; 0: it is not there
+    std::uint32_t mode = 0;  ///< 0100644, 0100755 or 0120000; 0: it is not there
 };
 
 /// st_mode in git's terms; 0 for what git does not know (directories, devices...).

@@ -11,17 +11,18 @@ using journal::NameState;
 using journal::ObjectImage;
 
 class PathPlanner {
-  public:
+ public:
     PathPlanner(Locator& locator, View view, const std::vector<std::string>& paths)
         : locator_(locator), view_(std::move(view)), paths_(paths) {}
 
     Result<RevertPlan> plan();
 
-  private:
+ private:
     bool is_asked(const std::optional<std::string>& path) const;
     bool is_asked_name(const NameKey& name);
     bool is_asked_object(const ObjectKey& key);
-    void add_object(const journal::DeltaNumber number, const ObjectKey& key, const ObjectImage& image);
+    void add_object(const journal::DeltaNumber number, const ObjectKey& key,
+                    const ObjectImage& image);
     Result<> add_directories();
     void add_names_left();
     Result<> check_paths();
@@ -33,7 +34,9 @@ class PathPlanner {
 };
 
 bool PathPlanner::is_asked(const std::optional<std::string>& path) const {
-    return path && std::any_of(paths_.begin(), paths_.end(), [&](const std::string& asked) { return is_at_or_below(*path, asked); });
+    return path && std::any_of(paths_.begin(), paths_.end(), [&](const std::string& asked) {
+               return is_at_or_below(*path, asked);
+           });
 }
 
 bool PathPlanner::is_asked_name(const NameKey& name) {
@@ -46,8 +49,10 @@ bool PathPlanner::is_asked_object(const ObjectKey& key) {
     return is_asked(view_.path(key)) || is_asked(locator_.live_path(key));
 }
 
-// Layers come in the order in which they are crossed: a later one decides, and its ranges lie over the earlier ones.
-void PathPlanner::add_object(const journal::DeltaNumber number, const ObjectKey& key, const ObjectImage& image) {
+// Layers come in the order in which they are crossed: a later one decides, and its ranges lie over
+// the earlier ones.
+void PathPlanner::add_object(const journal::DeltaNumber number, const ObjectKey& key,
+                             const ObjectImage& image) {
     ObjectImage& wanted = plan_.images.objects[key];
     if (image.attributes) wanted.attributes = image.attributes;
     if (image.size) {
@@ -63,7 +68,8 @@ void PathPlanner::add_object(const journal::DeltaNumber number, const ObjectKey&
     wanted.origins.insert(image.origins.begin(), image.origins.end());
 }
 
-// A name cannot come back into a directory that is gone: the directory's own name comes back with it.
+// A name cannot come back into a directory that is gone: the directory's own name comes back with
+// it.
 Result<> PathPlanner::add_directories() {
     std::vector<NameKey> todo;
     for (const auto& [at, state] : plan_.images.names) {
@@ -77,24 +83,29 @@ Result<> PathPlanner::add_directories() {
             const auto then = view_.path(parent);
             const auto now = locator_.live_path(parent);
             if (then && now && *then != *now) {
-                return Error(ErrorKind::kConflict, EBUSY, "restore " + join_path(*then, child) + ": its directory is now " + *now,
-                             "move the directory back first, or restore the directory itself");
+                return Error(
+                    ErrorKind::kConflict, EBUSY,
+                    "restore " + join_path(*then, child) + ": its directory is now " + *now,
+                    "move the directory back first, or restore the directory itself");
             }
             continue;
         }
         bool placed = false;
-        for (auto layer = view_.layers().rbegin(); layer != view_.layers().rend() && !placed; ++layer) {
+        for (auto layer = view_.layers().rbegin(); layer != view_.layers().rend() && !placed;
+             ++layer) {
             const auto found = (*layer)->placing.find(parent);
             if (found == (*layer)->placing.end()) continue;
             const NameState& state = *found->second.front();
             placed = true;
-            if (plan_.images.names.try_emplace(state.image.at, state).second) todo.push_back(state.image.at);
+            if (plan_.images.names.try_emplace(state.image.at, state).second)
+                todo.push_back(state.image.at);
         }
     }
     return {};
 }
 
-// A directory has one name: coming back, it leaves the one it has now, which is a change that must be in the plan.
+// A directory has one name: coming back, it leaves the one it has now, which is a change that must
+// be in the plan.
 void PathPlanner::add_names_left() {
     std::vector<NameKey> left;
     for (const auto& [at, state] : plan_.images.names) {
@@ -102,7 +113,8 @@ void PathPlanner::add_names_left() {
         auto now = locator_.live_name(*state.image.object);
         if (now && *now != at) left.push_back(*std::move(now));
     }
-    for (const NameKey& at : left) plan_.images.names.try_emplace(at, NameState{{at, std::nullopt, 0}, {}});
+    for (const NameKey& at : left)
+        plan_.images.names.try_emplace(at, NameState{{at, std::nullopt, 0}, {}});
 }
 
 Result<> PathPlanner::check_paths() {
@@ -111,7 +123,8 @@ Result<> PathPlanner::check_paths() {
         TRY_ASSIGN(const auto then, view_.find(path));
         TRY_ASSIGN(const auto now, live.find(path));
         if (!then && !now) {
-            return Error(ErrorKind::kNotFound, ENOENT, "restore " + path + ": no such path, neither now nor at that node");
+            return Error(ErrorKind::kNotFound, ENOENT,
+                         "restore " + path + ": no such path, neither now nor at that node");
         }
     }
     return {};
@@ -124,7 +137,8 @@ Result<RevertPlan> PathPlanner::plan() {
             if (is_asked_name(at)) plan_.images.names.insert_or_assign(at, state);
         }
         for (const auto& [key, image] : layer->delta.objects) {
-            if ((image.attributes || image.size) && is_asked_object(key)) add_object(layer->number, key, image);
+            if ((image.attributes || image.size) && is_asked_object(key))
+                add_object(layer->number, key, image);
         }
     }
     TRY(add_directories());
@@ -132,7 +146,8 @@ Result<RevertPlan> PathPlanner::plan() {
     for (auto at = plan_.images.names.begin(); at != plan_.images.names.end();) {
         const auto standing = locator_.standing(at->first);
         const auto& wanted = at->second.image.object;
-        const bool same = standing && (standing->has_value() ? wanted && (*standing)->key == *wanted : !wanted);
+        const bool same =
+            standing && (standing->has_value() ? wanted && (*standing)->key == *wanted : !wanted);
         at = same ? plan_.images.names.erase(at) : std::next(at);
     }
     add_names_left();
@@ -141,10 +156,11 @@ Result<RevertPlan> PathPlanner::plan() {
 
 }  // namespace
 
-Result<RevertPlan> plan_paths(const History& history, Locator& locator, journal::Journal& journal, journal::NodeNumber node,
-                              const std::vector<std::string>& paths) {
+Result<RevertPlan> plan_paths(const History& history, Locator& locator, journal::Journal& journal,
+                              journal::NodeNumber node, const std::vector<std::string>& paths) {
     Layers layers(journal);
-    TRY_ASSIGN(View view, View::of_node(std::make_shared<LiveNamesOf>(locator), layers, history, node));
+    TRY_ASSIGN(View view,
+               View::of_node(std::make_shared<LiveNamesOf>(locator), layers, history, node));
     return PathPlanner(locator, std::move(view), paths).plan();
 }
 

@@ -21,10 +21,12 @@ std::optional<NameKey> parse(const std::string& text) {
 
 Result<> finish_one(Locator& locator, const ObjectKey& victim, const NameKey& name) {
     const auto standing = locator.standing(name);
-    if (!standing || !*standing || (*standing)->key != victim) return {};  // it had not begun, or was done
+    if (!standing || !*standing || (*standing)->key != victim)
+        return {};  // it had not begun, or was done
     TRY_ASSIGN(const HandlePtr parent, locator.directory(name.parent));
     return lend_directory(parent->fd.get(), [&] {
-        return locator.objects().attic().displace(parent->fd.get(), name.name, victim, S_ISDIR((*standing)->type));
+        return locator.objects().attic().displace(parent->fd.get(), name.name, victim,
+                                                  S_ISDIR((*standing)->type));
     });
 }
 
@@ -44,7 +46,8 @@ Result<> finish_replacing(Locator& locator) {
     TRY_ASSIGN(const UniqueFd fd, sys::open_at(attic.directory(), ".", O_RDONLY | O_DIRECTORY));
     TRY_ASSIGN(const auto entries, sys::read_directory(fd.get()));
     for (const auto& entry : entries) {
-        if (entry.name.starts_with(std::string(".") + kPrefix)) TRY(sys::unlink(attic.directory(), entry.name));  // half a note
+        if (entry.name.starts_with(std::string(".") + kPrefix))
+            TRY(sys::unlink(attic.directory(), entry.name));  // half a note
         if (!entry.name.starts_with(kPrefix)) continue;
         const auto victim = Attic::parse_name(std::string_view(entry.name).substr(2));
         if (!victim) continue;

@@ -1,5 +1,6 @@
-// Replacing: a directory put over an empty one. The two are exchanged and the victim leaves from the old name, which are two steps;
-// a note in the attic, made before, lets the next open take the second one when a kill came between.
+// Replacing: a directory put over an empty one. The two are exchanged and the victim leaves from
+// the old name, which are two steps; a note in the attic, made before, lets the next open take the
+// second one when a kill came between.
 #pragma once
 
 #include "overlay/locator.h"

@@ -28,7 +28,7 @@ Error parent_missing(const NameImage& image, const Error& why) {
 
 }  // namespace
 
-// ---- the way back -------------------------------------------------------------------------------------------------------
+// ---- the way back
 
 Result<> Restorer::invert_name(const journal::NameState& state, DeltaWriter& into) {
     const NameImage& image = state.image;
@@ -37,7 +37,8 @@ Result<> Restorer::invert_name(const journal::NameState& state, DeltaWriter& int
     // What is to be put there must be findable before anything is moved.
     const bool stays = *standing && image.object && (*standing)->key == *image.object;
     if (image.object && !stays) {
-        auto found = S_ISDIR(image.type) ? locator_.directory(*image.object) : locator_.object(*image.object, Access::kPath);
+        auto found = S_ISDIR(image.type) ? locator_.directory(*image.object)
+                                         : locator_.object(*image.object, Access::kPath);
         if (!found) return std::move(found).error();
     }
     NameImage now{image.at, std::nullopt, 0};
@@ -54,10 +55,12 @@ Result<> Restorer::invert_name(const journal::NameState& state, DeltaWriter& int
     return {};
 }
 
-Result<> Restorer::invert_object(const ObjectKey& key, const ObjectImage& image, DeltaWriter& into) {
+Result<> Restorer::invert_object(const ObjectKey& key, const ObjectImage& image,
+                                 DeltaWriter& into) {
     const journal::OriginNumber first = image.origins.empty() ? 0 : *image.origins.begin();
     if (image.attributes || image.size) {
-        TRY_ASSIGN(const HandlePtr handle, locator_.object(key, image.size ? Access::kRead : Access::kPath));
+        TRY_ASSIGN(const HandlePtr handle,
+                   locator_.object(key, image.size ? Access::kRead : Access::kPath));
         const int fd = handle->fd.get();
         TRY_ASSIGN(const journal::Attributes attributes, read_attributes(fd));
         TRY(into.attributes(key, attributes, first));
@@ -67,14 +70,16 @@ Result<> Restorer::invert_object(const ObjectKey& key, const ObjectImage& image,
             TRY(into.size(key, size, first));
             for (const ContentImage& range : image.content) {
                 if (range.offset >= size) continue;
-                TRY(into.content(key, fd, range.offset, std::min(range.length, size - range.offset)));
+                TRY(into.content(key, fd, range.offset,
+                                 std::min(range.length, size - range.offset)));
             }
             // What lies beyond the old end is cut off by the restore.
             if (size > *image.size) TRY(into.content(key, fd, *image.size, size - *image.size));
         }
     }
     for (const auto origin : image.origins) {
-        if (origin != first || (!image.attributes && !image.size)) TRY(into.touch_object(key, origin));
+        if (origin != first || (!image.attributes && !image.size))
+            TRY(into.touch_object(key, origin));
     }
     return {};
 }
@@ -91,8 +96,8 @@ Result<> Restorer::invert(const Delta& delta, DeltaWriter& into) {
     return invert_parents(delta, into);
 }
 
-// A directory that was created in the interval has no image, but when an older object leaves it now, its times must be right again on
-// the way back.
+// A directory that was created in the interval has no image, but when an older object leaves it
+// now, its times must be right again on the way back.
 Result<> Restorer::invert_parents(const Delta& delta, DeltaWriter& into) {
     std::set<ObjectKey> seen;
     for (const auto& [at, state] : delta.names) {
@@ -106,7 +111,7 @@ Result<> Restorer::invert_parents(const Delta& delta, DeltaWriter& into) {
     return {};
 }
 
-// ---- names --------------------------------------------------------------------------------------------------------------
+// ---- names
 
 void Restorer::changed_name(const NameKey& name, bool existed, bool exists, std::uint32_t type) {
     restored_.names = true;
@@ -122,7 +127,8 @@ void Restorer::changed_name(const NameKey& name, bool existed, bool exists, std:
 }
 
 void Restorer::changed_object(const ObjectKey& key) {
-    if (const ObjectPtr object = locator_.objects().find(key)) restored_.objects.push_back(object->id());
+    if (const ObjectPtr object = locator_.objects().find(key))
+        restored_.objects.push_back(object->id());
     if (changed_objects_.size() < kMaxAnnounced) changed_objects_.push_back(key);
 }
 
@@ -136,7 +142,8 @@ Result<> Restorer::empty_name(const NameImage& image) {
     const NameLock lock(objects, {image.at.parent});
     crash_point("restore.empty.before");
     TRY(lend_directory(parent->fd.get(), [&] {
-        return objects.attic().displace(parent->fd.get(), image.at.name, there.key, S_ISDIR(there.type));
+        return objects.attic().displace(parent->fd.get(), image.at.name, there.key,
+                                        S_ISDIR(there.type));
     }));
     crash_point("restore.empty.after");
     objects.moved_to_attic(there.key);
@@ -147,7 +154,8 @@ Result<> Restorer::empty_name(const NameImage& image) {
 Result<> Restorer::put_directory(const NameImage& image, int parent) {
     const ObjectKey& key = *image.object;
     journal::Attic& attic = locator_.objects().attic();
-    if (attic.contains(key)) return lend_directory(parent, [&] { return attic.move_out(key, parent, image.at.name); });
+    if (attic.contains(key))
+        return lend_directory(parent, [&] { return attic.move_out(key, parent, image.at.name); });
     // Not displaced by a row of this delta: it moved with a created directory, or behind the mount.
     TRY_ASSIGN(const HandlePtr handle, locator_.directory(key));
     const auto from = locator_.live_name(key);
@@ -155,11 +163,14 @@ Result<> Restorer::put_directory(const NameImage& image, int parent) {
     if (!hint) {
         if (const auto place = locator_.journal().places().find(key)) hint = place->newest;
     }
-    if (!hint) return Error(ErrorKind::kCorrupt, ENOENT, "move the directory " + image.at.name + ": its name is not known");
+    if (!hint)
+        return Error(ErrorKind::kCorrupt, ENOENT,
+                     "move the directory " + image.at.name + ": its name is not known");
     TRY_ASSIGN(const HandlePtr from_parent, locator_.directory(hint->parent));
     return lend_directory(from_parent->fd.get(), [&] {
         return lend_directory(parent, [&] {
-            return sys::rename(from_parent->fd.get(), hint->name, parent, image.at.name, RENAME_NOREPLACE);
+            return sys::rename(from_parent->fd.get(), hint->name, parent, image.at.name,
+                               RENAME_NOREPLACE);
         });
     });
 }
@@ -177,7 +188,8 @@ Result<> Restorer::put_file(const NameImage& image, int parent) {
         });
     }
     TRY_ASSIGN(const HandlePtr handle, locator_.object(key, Access::kPath));
-    return lend_directory(parent, [&] { return sys::link_fd(handle->fd.get(), parent, image.at.name); });
+    return lend_directory(parent,
+                          [&] { return sys::link_fd(handle->fd.get(), parent, image.at.name); });
 }
 
 Result<> Restorer::fill_name(const NameImage& image) {
@@ -189,7 +201,8 @@ Result<> Restorer::fill_name(const NameImage& image) {
     Objects& objects = locator_.objects();
     const NameLock lock(objects, {image.at.parent});
     crash_point("restore.fill.before");
-    TRY(S_ISDIR(image.type) ? put_directory(image, parent->fd.get()) : put_file(image, parent->fd.get()));
+    TRY(S_ISDIR(image.type) ? put_directory(image, parent->fd.get())
+                            : put_file(image, parent->fd.get()));
     crash_point("restore.fill.after");
     objects.moved(*image.object, image.at.parent, image.at.name);
     TRY(locator_.journal().places().set(*image.object, image.at));
@@ -197,9 +210,10 @@ Result<> Restorer::fill_name(const NameImage& image) {
     return {};
 }
 
-// ---- aspects ------------------------------------------------------------------------------------------------------------
+// ---- aspects
 
-Result<> Restorer::apply_content(const ObjectKey& key, const ObjectImage& image, const DataOf& data) {
+Result<> Restorer::apply_content(const ObjectKey& key, const ObjectImage& image,
+                                 const DataOf& data) {
     if (!image.size) return {};
     TRY_ASSIGN(const HandlePtr handle, locator_.object(key, Access::kWrite));
     const int fd = handle->fd.get();
@@ -231,9 +245,12 @@ Result<> Restorer::apply_attributes(const ObjectKey& key, const journal::Attribu
 }
 
 Result<> Restorer::apply(const Delta& delta, const DataOf& data) {
-    for (const auto& [key, state] : delta.names) TRY(empty_name(state.image));
-    for (const auto& [key, state] : delta.names) TRY(fill_name(state.image));
-    for (const auto& [key, image] : delta.objects) TRY(apply_content(key, image, data));
+    for (const auto& [key, state] : delta.names)
+        TRY(empty_name(state.image));
+    for (const auto& [key, state] : delta.names)
+        TRY(fill_name(state.image));
+    for (const auto& [key, image] : delta.objects)
+        TRY(apply_content(key, image, data));
     for (const bool directories : {false, true}) {
         for (const auto& [key, image] : delta.objects) {
             if (!image.attributes || S_ISDIR(image.attributes->mode) != directories) continue;
@@ -247,10 +264,12 @@ Restored Restorer::take_restored() {
     Locator::Paths known;
     for (std::size_t i = 0; i < changed_name_keys_.size(); ++i) {
         auto& change = restored_.changed_names[i];
-        if (auto path = locator_.live_path(changed_name_keys_[i].parent, known)) change.parent_path = *std::move(path);
+        if (auto path = locator_.live_path(changed_name_keys_[i].parent, known))
+            change.parent_path = *std::move(path);
     }
     for (const ObjectKey& key : changed_objects_) {
-        if (auto path = locator_.live_path(key, known)) restored_.changed_paths.push_back(*std::move(path));
+        if (auto path = locator_.live_path(key, known))
+            restored_.changed_paths.push_back(*std::move(path));
     }
     changed_name_keys_.clear();
     changed_objects_.clear();

@@ -1,10 +1,12 @@
-// Restorer: crosses one edge of the tree of states. invert() writes down how things stand now at everything the edge's delta
-// mentions, which is the delta of the way back; apply() makes the workspace as the delta says. Both are called with the gate
-// closed. apply() compares before each change, so doing it again after an interruption ends in the same state (invariant 4).
+// Restorer: crosses one edge of the tree of states. invert() writes down how things stand now at
+// everything the edge's delta mentions, which is the delta of the way back; apply() makes the
+// workspace as the delta says. Both are called with the gate closed. apply() compares before each
+// change, so doing it again after an interruption ends in the same state (invariant 4).
 //
-// apply() works on names in two passes. First every name that holds something else than it should is emptied: its object moves to
-// the attic. Then every wanted object is put at its name, out of the attic. So exchanged names, cycles, renamed parents
-// and file-to-directory flips need no order. Aspects follow, and the directories' attributes last, for moving names changes mtimes.
+// apply() works on names in two passes. First every name that holds something else than it should
+// is emptied: its object moves to the attic. Then every wanted object is put at its name, out of
+// the attic. So exchanged names, cycles, renamed parents and file-to-directory flips need no order.
+// Aspects follow, and the directories' attributes last, for moving names changes mtimes.
 #pragma once
 
 #include <functional>
@@ -19,11 +21,12 @@ struct RestoreSettings {
 };
 
 class Restorer {
-  public:
+ public:
     Restorer(Locator& locator, RestoreSettings settings) : locator_(locator), settings_(settings) {}
 
-    /// Appends to `into` the images of the live state for all that `delta` mentions. Changes nothing in the workspace. kCorrupt when
-    /// something the delta needs is missing: the caller gives up before any change.
+    /// Appends to `into` the images of the live state for all that `delta` mentions. Changes
+    /// nothing in the workspace. kCorrupt when something the delta needs is missing: the caller
+    /// gives up before any change.
     Result<> invert(const journal::Delta& delta, journal::DeltaWriter& into);
     /// Where the bytes of the n-th content image of an object are: an open descriptor.
     using DataOf = std::function<Result<int>(const ObjectKey& key, std::size_t image)>;
@@ -32,15 +35,17 @@ class Restorer {
     /// What the applies so far changed, for the kernel's caches; taken out.
     Restored take_restored();
 
-  private:
+ private:
     Result<> invert_name(const journal::NameState& state, journal::DeltaWriter& into);
-    Result<> invert_object(const ObjectKey& key, const journal::ObjectImage& image, journal::DeltaWriter& into);
+    Result<> invert_object(const ObjectKey& key, const journal::ObjectImage& image,
+                           journal::DeltaWriter& into);
     Result<> invert_parents(const journal::Delta& delta, journal::DeltaWriter& into);
     Result<> empty_name(const journal::NameImage& image);
     Result<> fill_name(const journal::NameImage& image);
     Result<> put_directory(const journal::NameImage& image, int parent);
     Result<> put_file(const journal::NameImage& image, int parent);
-    Result<> apply_content(const ObjectKey& key, const journal::ObjectImage& image, const DataOf& data);
+    Result<> apply_content(const ObjectKey& key, const journal::ObjectImage& image,
+                           const DataOf& data);
     Result<> apply_attributes(const ObjectKey& key, const journal::Attributes& wanted);
     void changed_name(const NameKey& name, bool existed, bool exists, std::uint32_t type);
     void changed_object(const ObjectKey& key);

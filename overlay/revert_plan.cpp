@@ -12,8 +12,9 @@ namespace {
 
 // Lays ranges of older deltas first; what is covered already stays. The result does not overlap.
 class Ranged {
-  public:
-    Ranged(ObjectImage& image, std::vector<journal::DeltaNumber>& data) : image_(image), data_(data) {}
+ public:
+    Ranged(ObjectImage& image, std::vector<journal::DeltaNumber>& data)
+        : image_(image), data_(data) {}
 
     void add(const ContentImage& range, journal::DeltaNumber delta) {
         std::uint64_t at = range.offset;
@@ -30,22 +31,27 @@ class Ranged {
         }
         for (const auto& [begin, stop] : free) {
             const bool hole = range.position == ContentImage::kHole;
-            image_.content.push_back({begin, stop - begin, hole ? range.position : range.position + (begin - range.offset)});
+            image_.content.push_back(
+                {begin, stop - begin,
+                 hole ? range.position : range.position + (begin - range.offset)});
             data_.push_back(delta);
             covered_.emplace(begin, stop);
         }
     }
 
-  private:
+ private:
     ObjectImage& image_;
     std::vector<journal::DeltaNumber>& data_;
     std::map<std::uint64_t, std::uint64_t> covered_;
 };
 
 class Planner {
-  public:
+ public:
     Planner(RevertTouches touches, std::shared_ptr<LiveNamesOf> live)
-        : touches_(std::move(touches)), live_names_(std::move(live)), live_(live_names_, {}), planned_(live_names_, {}) {}
+        : touches_(std::move(touches)),
+          live_names_(std::move(live)),
+          live_(live_names_, {}),
+          planned_(live_names_, {}) {}
 
     Result<RevertPlan> run() {
         TRY(touches_.drop_idle(live_));
@@ -58,7 +64,7 @@ class Planner {
         return std::move(plan_);
     }
 
-  private:
+ private:
     Result<> plan_names();
     void plan_view();
     Result<> check_names();
@@ -74,14 +80,15 @@ class Planner {
     RevertTouches touches_;
     std::shared_ptr<LiveNamesOf> live_names_;
     View live_;
-    View planned_;   // the live state with the plan's names
+    View planned_;  // the live state with the plan's names
     RevertPlan plan_;
     std::set<std::string> conflicts_;
 };
 
 void Planner::conflict(std::optional<std::string> path, const ObjectKey& key) {
     if (path && path->empty()) path = ".";
-    conflicts_.insert(path ? *std::move(path) : "(removed object " + journal::Attic::file_name(key) + ")");
+    conflicts_.insert(path ? *std::move(path)
+                           : "(removed object " + journal::Attic::file_name(key) + ")");
 }
 
 Result<> Planner::plan_names() {
@@ -115,19 +122,24 @@ Result<> Planner::check_names() {
         TRY_ASSIGN(const bool needed, check_name(state.image));
         if (!needed) unneeded.push_back(at);
     }
-    for (const NameKey& at : unneeded) plan_.images.names.erase(at);
+    for (const NameKey& at : unneeded)
+        plan_.images.names.erase(at);
     return {};
 }
 
-// False when the name lies in what the plan removes, or nothing was there and its directory is gone.
+// False when the name lies in what the plan removes, or nothing was there and its directory is
+// gone.
 Result<bool> Planner::check_name(const NameImage& image) {
     if (!planned_.path(image.at.parent)) {
-        if (!image.object || stood_in_removed(image.at, first_selected(touches_.names.at(image.at))->layer)) return false;
+        if (!image.object ||
+            stood_in_removed(image.at, first_selected(touches_.names.at(image.at))->layer))
+            return false;
         conflict(image.at.name, image.at.parent);
         return false;
     }
     if (!image.object) return true;
-    const auto opened = live_names_->open(Located{*image.object, image.type, nullptr, {}, 0}, Access::kPath);
+    const auto opened =
+        live_names_->open(Located{*image.object, image.type, nullptr, {}, 0}, Access::kPath);
     if (!opened) {
         if (!is_vanished(opened.error())) return opened.error();
         conflict(planned_.path(image.at), *image.object);
@@ -135,12 +147,14 @@ Result<bool> Planner::check_name(const NameImage& image) {
     // A directory can be at one name only: where it is now must be taken back too.
     if (S_ISDIR(image.type)) {
         const auto elsewhere = live_.name_of(*image.object);
-        if (elsewhere && !plan_.images.names.contains(*elsewhere)) conflict(live_.path(*elsewhere), *image.object);
+        if (elsewhere && !plan_.images.names.contains(*elsewhere))
+            conflict(live_.path(*elsewhere), *image.object);
     }
     return true;
 }
 
-// The name stood below something that the selection itself had made: climbs as things were at the time.
+// The name stood below something that the selection itself had made: climbs as things were at the
+// time.
 bool Planner::stood_in_removed(const NameKey& at, const LayerPtr& layer) {
     View then(live_names_, {layer});
     ObjectKey parent = at.parent;
@@ -160,13 +174,16 @@ bool Planner::stood_in_removed(const NameKey& at, const LayerPtr& layer) {
 // What someone else made or changed and what is there now must still be there afterwards.
 Result<> Planner::check_work_of_others() {
     for (const auto& [at, touches] : touches_.names) {
-        const bool others = std::any_of(touches.begin(), touches.end(), [](const NameTouch& touch) { return touch.others; });
+        const bool others = std::any_of(touches.begin(), touches.end(),
+                                        [](const NameTouch& touch) { return touch.others; });
         if (!others || !live_.path(at.parent) || planned_.path(at.parent)) continue;
         TRY_ASSIGN(const auto now, live_.at(at));
         if (now) conflict(live_.path(at), now->key);
     }
     for (const auto& [key, touches] : touches_.objects) {
-        const bool others = std::any_of(touches.begin(), touches.end(), [](const ObjectTouch& touch) { return touch.others && touch.real; });
+        const bool others =
+            std::any_of(touches.begin(), touches.end(),
+                        [](const ObjectTouch& touch) { return touch.others && touch.real; });
         if (others && live_.path(key) && !planned_.path(key)) conflict(live_.path(key), key);
     }
     return {};
@@ -195,19 +212,23 @@ bool Planner::removed_by_others(const ObjectKey& key) const {
 Result<> Planner::plan_object(const ObjectKey& key, const std::vector<ObjectTouch>& touches) {
     const auto first = first_selected(touches);
     const auto path = planned_.path(key);
-    const bool mtime_only = std::none_of(first, touches.end(), [](const ObjectTouch& touch) { return touch.real; });
+    const bool mtime_only =
+        std::none_of(first, touches.end(), [](const ObjectTouch& touch) { return touch.real; });
     if (mtime_only) {
-        const bool alone = std::none_of(first, touches.end(), [](const ObjectTouch& touch) { return touch.others; });
+        const bool alone = std::none_of(first, touches.end(),
+                                        [](const ObjectTouch& touch) { return touch.others; });
         if (path && alone) compose(key, touches);
         return {};
     }
     if (!path) {
-        // Removed by the plan, or by the selection itself (what it had made); else what it changed was removed by someone else.
+        // Removed by the plan, or by the selection itself (what it had made); else what it changed
+        // was removed by someone else.
         if (!live_.path(key) && removed_by_others(key)) conflict(std::nullopt, key);
         return {};
     }
     if (is_contested(touches)) conflict(path, key);
-    // Made by someone else in the same interval: there is no image of what it was before the selection changed it.
+    // Made by someone else in the same interval: there is no image of what it was before the
+    // selection changed it.
     const bool imageless = !first->image->attributes && !first->image->size;
     if (imageless) conflict(path, key);
     compose(key, touches);
@@ -227,7 +248,8 @@ void Planner::compose(const ObjectKey& key, const std::vector<ObjectTouch>& touc
         Ranged ranged(image, data);
         for (const ObjectTouch& touch : touches) {
             if (!touch.selected) continue;
-            for (const ContentImage& range : touch.image->content) ranged.add(range, touch.layer->number);
+            for (const ContentImage& range : touch.image->content)
+                ranged.add(range, touch.layer->number);
         }
     }
     plan_.images.objects[key] = std::move(image);
@@ -236,8 +258,8 @@ void Planner::compose(const ObjectKey& key, const std::vector<ObjectTouch>& touc
 
 }  // namespace
 
-Result<RevertPlan> plan_revert(const History& history, Locator& locator, journal::Journal& journal, const Origins& origins,
-                               const RevertSelection& selection) {
+Result<RevertPlan> plan_revert(const History& history, Locator& locator, journal::Journal& journal,
+                               const Origins& origins, const RevertSelection& selection) {
     Layers layers(journal);
     TRY_ASSIGN(RevertTouches touches, RevertTouches::read(history, layers, origins, selection));
     return Planner(std::move(touches), std::make_shared<LiveNamesOf>(locator)).run();

@@ -1,6 +1,7 @@
-// The plan of a revert: what names and objects must become so that the changes of a selection are taken back and everything else is
-// kept. Where the selection and someone else changed the same thing, or taking back would carry off what someone else made, it is a
-// conflict, and nothing is to be done at all.
+// The plan of a revert: what names and objects must become so that the changes of a selection are
+// taken back and everything else is kept. Where the selection and someone else changed the same
+// thing, or taking back would carry off what someone else made, it is a conflict, and nothing is to
+// be done at all.
 #pragma once
 
 #include "overlay/revert_touches.h"
@@ -8,17 +9,17 @@
 namespace unwrite::overlay {
 
 struct RevertPlan {
-    journal::Delta images{};   ///< what is to be; only what differs from now by name
+    journal::Delta images{};  ///< what is to be; only what differs from now by name
     /// In which delta's data the n-th content image of an object lies.
     std::unordered_map<ObjectKey, std::vector<journal::DeltaNumber>> data{};
-    std::vector<std::string> conflicts{};   ///< paths, sorted, each once
+    std::vector<std::string> conflicts{};  ///< paths, sorted, each once
 
     bool empty() const { return images.empty(); }
 };
 
-/// The value to restore is that before the oldest selected interval which touched the item. For the caller: the gate is closed, or
-/// the plan is only looked at.
-Result<RevertPlan> plan_revert(const History& history, Locator& locator, journal::Journal& journal, const Origins& origins,
-                               const RevertSelection& selection);
+/// The value to restore is that before the oldest selected interval which touched the item. For the
+/// caller: the gate is closed, or the plan is only looked at.
+Result<RevertPlan> plan_revert(const History& history, Locator& locator, journal::Journal& journal,
+                               const Origins& origins, const RevertSelection& selection);
 
 }  // namespace unwrite::overlay

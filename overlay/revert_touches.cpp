@@ -10,9 +10,11 @@ namespace {
 
 // Asks Origins once for each number.
 class Sessions {
-  public:
-    Sessions(const Origins& origins, const RevertSelection& selection) : origins_(origins), all_(selection.origins.empty()) {
-        for (const auto origin : selection.origins) selected_.insert(origins.session_of(origin));
+ public:
+    Sessions(const Origins& origins, const RevertSelection& selection)
+        : origins_(origins), all_(selection.origins.empty()) {
+        for (const auto origin : selection.origins)
+            selected_.insert(origins.session_of(origin));
     }
 
     bool is_selected(journal::OriginNumber origin) {
@@ -25,10 +27,11 @@ class Sessions {
     template <class Image>
     void judge(Touch<Image>& touch, std::set<journal::OriginNumber> by, bool in_selected_interval) {
         if (by.empty()) by.insert(0);
-        for (const auto origin : by) (in_selected_interval && is_selected(origin) ? touch.selected : touch.others) = true;
+        for (const auto origin : by)
+            (in_selected_interval && is_selected(origin) ? touch.selected : touch.others) = true;
     }
 
-  private:
+ private:
     const Origins& origins_;
     const bool all_;
     std::set<SessionNumber> selected_;
@@ -50,7 +53,8 @@ bool same_but_mtime(const Attributes& a, const Attributes& b) {
 }
 
 // The attributes after the i-th touch: the next image, else those of now.
-std::optional<Attributes> attributes_after(const std::vector<ObjectTouch>& touches, std::size_t i, const ObjectKey& key, View& live) {
+std::optional<Attributes> attributes_after(const std::vector<ObjectTouch>& touches, std::size_t i,
+                                           const ObjectKey& key, View& live) {
     for (std::size_t next = i + 1; next < touches.size(); ++next) {
         if (touches[next].image->attributes) return touches[next].image->attributes;
     }
@@ -61,7 +65,8 @@ std::optional<Attributes> attributes_after(const std::vector<ObjectTouch>& touch
 
 }  // namespace
 
-Result<RevertTouches> RevertTouches::read(const History& history, Layers& layers, const Origins& origins,
+Result<RevertTouches> RevertTouches::read(const History& history, Layers& layers,
+                                          const Origins& origins,
                                           const RevertSelection& selection) {
     RevertTouches touches;
     Sessions sessions(origins, selection);
@@ -89,10 +94,12 @@ Result<RevertTouches> RevertTouches::read(const History& history, Layers& layers
 
 Result<> RevertTouches::drop_idle(View& live) {
     for (const auto& [at, touches] : names) {
-        for (const NameTouch& touch : touches) live.live().expect({touch.layer});
+        for (const NameTouch& touch : touches)
+            live.live().expect({touch.layer});
     }
     for (const auto& [key, touches] : objects) {
-        for (const ObjectTouch& touch : touches) live.live().expect({touch.layer});
+        for (const ObjectTouch& touch : touches)
+            live.live().expect({touch.layer});
     }
     for (auto& [at, touches] : names) {
         std::optional<ObjectKey> after;
@@ -111,15 +118,18 @@ Result<> RevertTouches::drop_idle(View& live) {
             const journal::ObjectImage& image = *touches[i].image;
             if (image.size || !image.content.empty()) continue;
             if (!image.attributes) {
-                // Made in the interval by another session; of a directory only the names in it count.
+                // Made in the interval by another session; of a directory only the names in it
+                // count.
                 TRY_ASSIGN(const auto now, live.object(key));
                 touches[i].real = !now || !S_ISDIR(now->type);
                 continue;
             }
             const auto after = attributes_after(touches, i, key, live);
             if (!after) continue;
-            if (S_ISDIR(image.attributes->mode)) touches[i].real = !same_but_mtime(*image.attributes, *after);
-            else if (*image.attributes == *after) touches.erase(touches.begin() + static_cast<std::ptrdiff_t>(i));
+            if (S_ISDIR(image.attributes->mode))
+                touches[i].real = !same_but_mtime(*image.attributes, *after);
+            else if (*image.attributes == *after)
+                touches.erase(touches.begin() + static_cast<std::ptrdiff_t>(i));
         }
     }
     return {};

@@ -1,5 +1,5 @@
-// Who touched what in the intervals that a revert is about: from the first selected interval to the live state, oldest first. A touch
-// that left things as they were is none.
+// Who touched what in the intervals that a revert is about: from the first selected interval to the
+// live state, oldest first. A touch that left things as they were is none.
 #pragma once
 
 #include "overlay/origins.h"
@@ -9,19 +9,19 @@ namespace unwrite::overlay {
 
 /// Which part of the trunk is to be taken back.
 struct RevertSelection {
-    std::set<journal::DeltaNumber> deltas{};    ///< intervals; empty: all on the trunk since the root
+    std::set<journal::DeltaNumber> deltas{};  ///< intervals; empty: all on the trunk since the root
     std::set<journal::OriginNumber> origins{};  ///< whose changes, by session; empty: everybody's
 };
 
 /// One interval's touch of a name or an object.
 template <class Image>
 struct Touch {
-    std::size_t interval = 0;   ///< counts from the oldest
+    std::size_t interval = 0;  ///< counts from the oldest
     LayerPtr layer{};
     const Image* image = nullptr;
-    bool selected = false;   ///< by someone selected, in a selected interval
-    bool others = false;     ///< by someone else, or in another interval
-    bool real = true;        ///< more than the mtime of a directory, which every name made in it changes
+    bool selected = false;  ///< by someone selected, in a selected interval
+    bool others = false;    ///< by someone else, or in another interval
+    bool real = true;  ///< more than the mtime of a directory, which every name made in it changes
 };
 using NameTouch = Touch<journal::NameState>;
 using ObjectTouch = Touch<journal::ObjectImage>;
@@ -30,21 +30,25 @@ struct RevertTouches {
     std::unordered_map<NameKey, std::vector<NameTouch>> names{};
     std::unordered_map<ObjectKey, std::vector<ObjectTouch>> objects{};
 
-    static Result<RevertTouches> read(const History& history, Layers& layers, const Origins& origins, const RevertSelection& selection);
-    /// Drops touches without effect, seen to the next one and at last to the live state; marks those of mtimes alone.
+    static Result<RevertTouches> read(const History& history, Layers& layers,
+                                      const Origins& origins, const RevertSelection& selection);
+    /// Drops touches without effect, seen to the next one and at last to the live state; marks
+    /// those of mtimes alone.
     Result<> drop_idle(View& live);
 };
 
 /// The first selected touch; `end()` when there is none.
 template <class Image>
 auto first_selected(const std::vector<Touch<Image>>& touches) {
-    return std::find_if(touches.begin(), touches.end(), [](const auto& touch) { return touch.selected; });
+    return std::find_if(touches.begin(), touches.end(),
+                        [](const auto& touch) { return touch.selected; });
 }
 
 /// True when someone else touched it together with, or after, the first selected touch.
 template <class Image>
 bool is_contested(const std::vector<Touch<Image>>& touches) {
-    return std::any_of(first_selected(touches), touches.end(), [](const auto& touch) { return touch.others && touch.real; });
+    return std::any_of(first_selected(touches), touches.end(),
+                       [](const auto& touch) { return touch.others && touch.real; });
 }
 
 }  // namespace unwrite::overlay

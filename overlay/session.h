@@ -1,5 +1,6 @@
-// Session: one workspace opened for writing: the journal, the tree that the mount serves, the operations. Made once
-// by the daemon (which then mounts tree()) or by a command on a workspace that is not mounted.
+// Session: one workspace opened for writing: the journal, the tree that the mount serves, the
+// operations. Made once by the daemon (which then mounts tree()) or by a command on a workspace
+// that is not mounted.
 #pragma once
 
 #include <memory>
@@ -10,30 +11,32 @@
 namespace unwrite::overlay {
 
 struct SessionOptions {
-    bool create = true;       ///< make the state directory when absent (else kNotFound)
-    bool durable = false;     ///< durability = "power"
-    bool mtime_now = false;   ///< restore.mtime = "now" (D16)
+    bool create = true;      ///< make the state directory when absent (else kNotFound)
+    bool durable = false;    ///< durability = "power"
+    bool mtime_now = false;  ///< restore.mtime = "now" (D16)
 };
 
 /// What the open found.
 struct Found {
-    bool fresh = false;           ///< the state directory was made now
-    bool interrupted = false;     ///< the last writer did not close it
-    bool finished_restore = false;///< an unfinished restore or commit was finished
-    bool task_open = false;       ///< there are changes since the root
+    bool fresh = false;             ///< the state directory was made now
+    bool interrupted = false;       ///< the last writer did not close it
+    bool finished_restore = false;  ///< an unfinished restore or commit was finished
+    bool task_open = false;         ///< there are changes since the root
 };
 
 class Session {
-  public:
-    /// `workspace` is an open directory descriptor of the raw directory (not through a mount), which the session takes.
-    /// Takes the writer's lock, finishes what was begun, seals an interval that an earlier life left open.
+ public:
+    /// `workspace` is an open directory descriptor of the raw directory (not through a mount),
+    /// which the session takes. Takes the writer's lock, finishes what was begun, seals an interval
+    /// that an earlier life left open.
     static Result<std::unique_ptr<Session>> open(UniqueFd workspace, const SessionOptions& options);
-    virtual ~Session() = default;   ///< closes the journal cleanly
+    virtual ~Session() = default;  ///< closes the journal cleanly
 
     virtual Tree& tree() = 0;
     virtual Operations& operations() = 0;
     virtual const Found& found() const = 0;
-    /// True when the process is, or descends from, a registered run: what agents may not do is refused to it.
+    /// True when the process is, or descends from, a registered run: what agents may not do is
+    /// refused to it.
     virtual bool is_agent(std::int64_t pid) const = 0;
 };
 

@@ -1,10 +1,12 @@
-// Tree: the live workspace as the mount shows it. One method per kernel request, in terms of node ids (the kernel's
-// "inode numbers" of FUSE): it captures what a change would destroy, makes the change on the real directory, and keeps
-// ids and places together. It knows no FUSE; tests drive it directly.
+// Tree: the live workspace as the mount shows it. One method per kernel request, in terms of node
+// ids (the kernel's "inode numbers" of FUSE): it captures what a change would destroy, makes the
+// change on the real directory, and keeps ids and places together. It knows no FUSE; tests drive it
+// directly.
 //
-// Thread-safe. Mutations wait at the gate while a checkpoint, restore or commit runs; reads and lookups never wait for it
-// longer than one object's change. Errors carry the errno for the kernel. Every mutation takes the caller: new objects belong
-// to it (when the daemon is root), and the change is booked to its origin.
+// Thread-safe. Mutations wait at the gate while a checkpoint, restore or commit runs; reads and
+// lookups never wait for it longer than one object's change. Errors carry the errno for the kernel.
+// Every mutation takes the caller: new objects belong to it (when the daemon is root), and the
+// change is booked to its origin.
 #pragma once
 
 #include <memory>
@@ -16,20 +18,21 @@
 
 namespace unwrite::overlay {
 
-using NodeId = std::uint64_t;  ///< never reused while the kernel or anyone holds it; kRootId is the workspace
+using NodeId =
+    std::uint64_t;  ///< never reused while the kernel or anyone holds it; kRootId is the workspace
 inline constexpr NodeId kRootId = 1;
 
 struct Caller {
     uid_t uid = 0;
     gid_t gid = 0;
-    pid_t pid = 0;   ///< 0: unknown (write-back of a mapping)
+    pid_t pid = 0;  ///< 0: unknown (write-back of a mapping)
     mode_t umask = 0;
 };
 
 /// An id with its attributes; each Entry returned counts one lookup that forget() gives back.
 struct Entry {
     NodeId id = 0;
-    struct stat st = {};   ///< st_nlink without the attic's link
+    struct stat st = {};  ///< st_nlink without the attic's link
 };
 
 /// What setattr is to change; only the engaged members.
@@ -41,89 +44,111 @@ struct AttributeChange {
     /// UTIME_OMIT / UTIME_NOW in tv_nsec as in utimensat(2); both OMIT when times are not changed.
     struct timespec atime = {0, UTIME_OMIT};
     struct timespec mtime = {0, UTIME_OMIT};
-    bool kill_privileges = false;   ///< clear setuid/setgid/capability (with size)
+    bool kill_privileges = false;  ///< clear setuid/setgid/capability (with size)
 };
 
 struct ListedEntry {
     std::string name;
     std::uint64_t ino = 0;
     unsigned char type = 0;
-    std::int64_t next = 0;   ///< the offset to continue after this entry
+    std::int64_t next = 0;  ///< the offset to continue after this entry
 };
 
-/// What a restore changed; the kernel's caches must forget it. Ids are live ids of objects that anyone looked up.
+/// What a restore changed; the kernel's caches must forget it. Ids are live ids of objects that
+/// anyone looked up.
 struct Restored {
-    bool names = false;                                    ///< any name changed: forget all names
-    std::vector<NodeId> objects;                           ///< attributes or content changed
+    bool names = false;           ///< any name changed: forget all names
+    std::vector<NodeId> objects;  ///< attributes or content changed
     struct NameChange {
-        NodeId parent = 0;         ///< 0 when nobody looked it up
-        std::string parent_path;   ///< relative path of the parent directory in the restored tree
+        NodeId parent = 0;        ///< 0 when nobody looked it up
+        std::string parent_path;  ///< relative path of the parent directory in the restored tree
         std::string name;
         bool existed = false;
         bool exists = false;
         bool directory = false;
     };
-    std::vector<NameChange> changed_names;                 ///< for watchers; may be cut at some thousands
-    std::vector<std::string> changed_paths;                ///< content/attributes changed; for watchers; may be cut
+    std::vector<NameChange> changed_names;  ///< for watchers; may be cut at some thousands
+    std::vector<std::string>
+        changed_paths;  ///< content/attributes changed; for watchers; may be cut
 };
 
 /// Implemented by whoever serves the tree to a kernel.
 class KernelCaches {
-  public:
+ public:
     virtual ~KernelCaches() = default;
-    /// Called with the gate open and no lock held, before a checkpoint or restore closes it: makes the kernel write back dirty
-    /// pages of shared mappings, so that what was stored before belongs before.
+    /// Called with the gate open and no lock held, before a checkpoint or restore closes it: makes
+    /// the kernel write back dirty pages of shared mappings, so that what was stored before belongs
+    /// before.
     virtual void write_back() = 0;
-    /// Called with the gate still CLOSED, no lock of the tree held: cheap, must not wait for any request (epoch, inval_inode).
+    /// Called with the gate still CLOSED, no lock of the tree held: cheap, must not wait for any
+    /// request (epoch, inval_inode).
     virtual void forget(const Restored& restored) = 0;
     /// Called after the gate is open again: events for watchers.
     virtual void announce(const Restored& restored) = 0;
 };
 
 class Tree {
-  public:
+ public:
     virtual ~Tree() = default;
 
     /// Not owned; null (the default) when nobody caches. Set before serving.
     virtual void set_caches(KernelCaches* caches) = 0;
 
-    virtual Result<Entry> lookup(NodeId parent, std::string_view name) = 0;   ///< ENOENT when absent (also the state directory)
+    virtual Result<Entry> lookup(
+        NodeId parent,
+        std::string_view name) = 0;  ///< ENOENT when absent (also the state directory)
     virtual void forget(NodeId id, std::uint64_t lookups) = 0;
     virtual Result<struct stat> getattr(NodeId id) = 0;
-    virtual Result<struct stat> setattr(const Caller& caller, NodeId id, const AttributeChange& change) = 0;
+    virtual Result<struct stat> setattr(const Caller& caller, NodeId id,
+                                        const AttributeChange& change) = 0;
     virtual Result<std::string> readlink(NodeId id) = 0;
 
-    /// `mode` as the kernel gave it; the umask of the caller is applied here (or the parent's default ACL instead).
-    virtual Result<Entry> mknod(const Caller& caller, NodeId parent, std::string_view name, mode_t mode, dev_t device) = 0;
-    virtual Result<Entry> mkdir(const Caller& caller, NodeId parent, std::string_view name, mode_t mode) = 0;
-    virtual Result<Entry> symlink(const Caller& caller, NodeId parent, std::string_view name, std::string_view target) = 0;
-    /// Makes a regular file; with O_EXCL in `flags` EEXIST when it is there, else the existing one is returned (truncated with O_TRUNC).
-    virtual Result<Entry> create(const Caller& caller, NodeId parent, std::string_view name, mode_t mode, int flags) = 0;
-    virtual Result<Entry> tmpfile(const Caller& caller, NodeId parent, mode_t mode) = 0;   ///< O_TMPFILE
+    /// `mode` as the kernel gave it; the umask of the caller is applied here (or the parent's
+    /// default ACL instead).
+    virtual Result<Entry> mknod(const Caller& caller, NodeId parent, std::string_view name,
+                                mode_t mode, dev_t device) = 0;
+    virtual Result<Entry> mkdir(const Caller& caller, NodeId parent, std::string_view name,
+                                mode_t mode) = 0;
+    virtual Result<Entry> symlink(const Caller& caller, NodeId parent, std::string_view name,
+                                  std::string_view target) = 0;
+    /// Makes a regular file; with O_EXCL in `flags` EEXIST when it is there, else the existing one
+    /// is returned (truncated with O_TRUNC).
+    virtual Result<Entry> create(const Caller& caller, NodeId parent, std::string_view name,
+                                 mode_t mode, int flags) = 0;
+    virtual Result<Entry> tmpfile(const Caller& caller, NodeId parent,
+                                  mode_t mode) = 0;  ///< O_TMPFILE
     virtual Result<> unlink(const Caller& caller, NodeId parent, std::string_view name) = 0;
     virtual Result<> rmdir(const Caller& caller, NodeId parent, std::string_view name) = 0;
     /// flags: 0, RENAME_NOREPLACE, RENAME_EXCHANGE; others EINVAL.
-    virtual Result<> rename(const Caller& caller, NodeId parent, std::string_view name, NodeId to_parent, std::string_view to_name,
-                            unsigned flags) = 0;
-    virtual Result<Entry> link(const Caller& caller, NodeId id, NodeId to_parent, std::string_view to_name) = 0;
+    virtual Result<> rename(const Caller& caller, NodeId parent, std::string_view name,
+                            NodeId to_parent, std::string_view to_name, unsigned flags) = 0;
+    virtual Result<Entry> link(const Caller& caller, NodeId id, NodeId to_parent,
+                               std::string_view to_name) = 0;
 
     virtual Result<std::size_t> read(NodeId id, sys::Bytes out, std::uint64_t offset) = 0;
     /// `kill_privileges`: the kernel asks to clear setuid/setgid (FUSE_WRITE_KILL_SUIDGID).
-    virtual Result<std::size_t> write(const Caller& caller, NodeId id, sys::ConstBytes data, std::uint64_t offset, bool kill_privileges) = 0;
+    virtual Result<std::size_t> write(const Caller& caller, NodeId id, sys::ConstBytes data,
+                                      std::uint64_t offset, bool kill_privileges) = 0;
     virtual Result<> fsync(NodeId id, bool data_only) = 0;
-    virtual Result<> fallocate(const Caller& caller, NodeId id, int mode, std::uint64_t offset, std::uint64_t length) = 0;
-    virtual Result<std::size_t> copy_file_range(const Caller& caller, NodeId from, std::uint64_t from_offset, NodeId to,
+    virtual Result<> fallocate(const Caller& caller, NodeId id, int mode, std::uint64_t offset,
+                               std::uint64_t length) = 0;
+    virtual Result<std::size_t> copy_file_range(const Caller& caller, NodeId from,
+                                                std::uint64_t from_offset, NodeId to,
                                                 std::uint64_t to_offset, std::size_t length) = 0;
-    virtual Result<std::uint64_t> lseek(NodeId id, std::uint64_t offset, int whence) = 0;   ///< SEEK_DATA / SEEK_HOLE
+    virtual Result<std::uint64_t> lseek(NodeId id, std::uint64_t offset,
+                                        int whence) = 0;  ///< SEEK_DATA / SEEK_HOLE
 
-    /// Entries from `offset` on (0: start), "." and ".." included, the state directory left out; about `limit` of them; empty at the end.
-    virtual Result<std::vector<ListedEntry>> read_directory(NodeId id, std::int64_t offset, std::size_t limit) = 0;
+    /// Entries from `offset` on (0: start), "." and ".." included, the state directory left out;
+    /// about `limit` of them; empty at the end.
+    virtual Result<std::vector<ListedEntry>> read_directory(NodeId id, std::int64_t offset,
+                                                            std::size_t limit) = 0;
     virtual Result<> fsync_directory(NodeId id) = 0;
     virtual Result<struct statvfs> statfs(NodeId id) = 0;
 
     virtual Result<std::string> get_xattr(NodeId id, const std::string& name) = 0;
     virtual Result<std::vector<std::string>> list_xattrs(NodeId id) = 0;
-    virtual Result<> set_xattr(const Caller& caller, NodeId id, const std::string& name, std::string_view value, int flags) = 0;
+    virtual Result<> set_xattr(const Caller& caller, NodeId id, const std::string& name,
+                               std::string_view value, int flags) = 0;
     virtual Result<> remove_xattr(const Caller& caller, NodeId id, const std::string& name) = 0;
 };
 

@@ -17,12 +17,13 @@ bool is_at_or_below(const std::string& path, const std::string& above) {
     return path.size() > above.size() && path[above.size()] == '/' && path.starts_with(above);
 }
 
-View::View(std::shared_ptr<LiveNamesOf> live, std::vector<LayerPtr> layers) : live_(std::move(live)), layers_(std::move(layers)) {
+View::View(std::shared_ptr<LiveNamesOf> live, std::vector<LayerPtr> layers)
+    : live_(std::move(live)), layers_(std::move(layers)) {
     live_->expect(layers_);
 }
 
-Result<View> View::of_node(const std::shared_ptr<LiveNamesOf>& live, Layers& layers, const History& history,
-                           journal::NodeNumber node) {
+Result<View> View::of_node(const std::shared_ptr<LiveNamesOf>& live, Layers& layers,
+                           const History& history, journal::NodeNumber node) {
     TRY_ASSIGN(const auto path, history.path_to(node));
     TRY_ASSIGN(auto crossed, layers.read(path));
     return View(live, std::move(crossed));
@@ -84,8 +85,9 @@ std::optional<NameKey> View::name_of(const ObjectKey& key) {
     return std::nullopt;
 }
 
-// Climbs until a known path, the root, or nothing; then every object that was passed is known. A loop (directories that two
-// histories moved into each other) ends where it meets itself and has no path.
+// Climbs until a known path, the root, or nothing; then every object that was passed is known. A
+// loop (directories that two histories moved into each other) ends where it meets itself and has no
+// path.
 const std::optional<std::string>& View::path(const ObjectKey& key) {
     struct Step {
         ObjectKey key;

@@ -1,9 +1,11 @@
-// View: the state of a node, seen from the live one: the live tree with the images of the crossings on the way laid over it. Nothing
-// is changed and nothing is copied; what the layers do not mention is read from the live tree (and from the attic) when asked for.
-// The view without layers is the live state.
+// View: the state of a node, seen from the live one: the live tree with the images of the crossings
+// on the way laid over it. Nothing is changed and nothing is copied; what the layers do not mention
+// is read from the live tree (and from the attic) when asked for. The view without layers is the
+// live state.
 //
-// A later crossing covers an earlier one. The live tree may change while a view is used: what vanishes is not found, and an answer may
-// mix two moments, but it never fails for that reason. Not thread-safe; views of one operation share their LiveNamesOf.
+// A later crossing covers an earlier one. The live tree may change while a view is used: what
+// vanishes is not found, and an answer may mix two moments, but it never fails for that reason. Not
+// thread-safe; views of one operation share their LiveNamesOf.
 #pragma once
 
 #include <functional>
@@ -27,11 +29,11 @@ struct Walked {
 };
 
 class View {
-  public:
+ public:
     View(std::shared_ptr<LiveNamesOf> live, std::vector<LayerPtr> layers);
     /// The state of a node of the history.
-    static Result<View> of_node(const std::shared_ptr<LiveNamesOf>& live, Layers& layers, const History& history,
-                                journal::NodeNumber node);
+    static Result<View> of_node(const std::shared_ptr<LiveNamesOf>& live, Layers& layers,
+                                const History& history, journal::NodeNumber node);
 
     const std::vector<LayerPtr>& layers() const { return layers_; }
     const ObjectKey& root() const { return live_->root(); }
@@ -43,9 +45,11 @@ class View {
     Result<std::optional<Located>> find(const std::string& path);
     /// The object itself, by its key; nothing when it has no name in this view.
     Result<std::optional<Located>> object(const ObjectKey& key);
-    /// A name of the object in this view (any one of several); nothing for the root and for what has none.
+    /// A name of the object in this view (any one of several); nothing for the root and for what
+    /// has none.
     std::optional<NameKey> name_of(const ObjectKey& key);
-    /// The path of an object, or of a name whether something stands there or not; nothing when it is not below the root. "" is the root.
+    /// The path of an object, or of a name whether something stands there or not; nothing when it
+    /// is not below the root. "" is the root.
     const std::optional<std::string>& path(const ObjectKey& key);
     std::optional<std::string> path(const NameKey& name);
 
@@ -58,13 +62,14 @@ class View {
 
     /// Calls `visit` for every entry of a directory, in no order, until it returns false.
     Result<> children(const Located& directory, const std::function<bool(Child&&)>& visit);
-    /// Calls `visit` for everything below a directory, a directory before what it holds; does not descend where it returns
-    /// false. Depth is cut at some thousand levels.
+    /// Calls `visit` for everything below a directory, a directory before what it holds; does not
+    /// descend where it returns false. Depth is cut at some thousand levels.
     Result<> walk(const Located& directory, const std::function<bool(const Walked&)>& visit);
 
-  private:
+ private:
     const journal::NameState* image_of(const NameKey& name) const;
-    Result<> live_children(const Located& directory, const std::unordered_map<std::string, const journal::NameState*>& images,
+    Result<> live_children(const Located& directory,
+                           const std::unordered_map<std::string, const journal::NameState*>& images,
                            const std::function<bool(Child&&)>& visit, bool& go_on);
 
     std::shared_ptr<LiveNamesOf> live_;

@@ -13,8 +13,10 @@ constexpr std::size_t kMaxDepth = 4000;  // each level on the way down holds a d
 
 Result<HandlePtr> open_listing(LiveNamesOf& live, const Located& directory) {
     Result<HandlePtr> path = Error(ENOENT);
-    if (directory.parent) path = live.open(directory, Access::kPath);
-    else path = live.directory(directory.key);
+    if (directory.parent)
+        path = live.open(directory, Access::kPath);
+    else
+        path = live.directory(directory.key);
     if (!path) return path;
     TRY_ASSIGN(UniqueFd fd, sys::reopen((*path)->fd.get(), O_RDONLY | O_DIRECTORY));
     return HandlePtr(std::make_shared<Handle>(Handle{std::move(fd), Access::kPath}));
@@ -22,7 +24,8 @@ Result<HandlePtr> open_listing(LiveNamesOf& live, const Located& directory) {
 
 }  // namespace
 
-Result<> View::live_children(const Located& directory, const std::unordered_map<std::string, const NameState*>& images,
+Result<> View::live_children(const Located& directory,
+                             const std::unordered_map<std::string, const NameState*>& images,
                              const std::function<bool(Child&&)>& visit, bool& go_on) {
     TRY_ASSIGN(const HandlePtr handle, open_listing(*live_, directory));
     std::int64_t offset = 0;
@@ -34,7 +37,8 @@ Result<> View::live_children(const Located& directory, const std::unordered_map<
             if (images.contains(entry.name) || live_->is_state_dir(at)) continue;
             const auto x = sys::statx_at(handle->fd.get(), entry.name);
             if (!x) continue;
-            Located found{key_of(*x), x->st.st_mode & S_IFMT, handle, entry.name, static_cast<std::uint64_t>(x->st.st_size)};
+            Located found{key_of(*x), x->st.st_mode & S_IFMT, handle, entry.name,
+                          static_cast<std::uint64_t>(x->st.st_size)};
             go_on = visit({std::move(at), std::move(found)});
             if (!go_on) return {};
         }
@@ -47,7 +51,8 @@ Result<> View::children(const Located& directory, const std::function<bool(Child
     for (const LayerPtr& layer : layers_) {
         const auto below = layer->below.find(directory.key);
         if (below == layer->below.end()) continue;
-        for (const NameState* state : below->second) images[state->image.at.name] = state;
+        for (const NameState* state : below->second)
+            images[state->image.at.name] = state;
     }
     bool go_on = true;
     const auto listed = live_children(directory, images, visit, go_on);

@@ -1,12 +1,14 @@
-// Workspace: the parts of the overlay put together, and the operations on them. operations.h has the contracts.
+// Workspace: the parts of the overlay put together, and the operations on them. operations.h has
+// the contracts.
 //   workspace_open.cpp     open, recovery, close
-//   workspace_flow.cpp     sealing an interval, crossing edges, going to a node: the core of every restore
-//   workspace_restore.cpp  rollback, undo, redo, discard
-//   workspace_revert.cpp   taking back one part and keeping the rest; single paths
-//   workspace_nodes.cpp    checkpoint, runs, commit, gc, check; what is only looked at goes to the Inspector
+//   workspace_flow.cpp     sealing an interval, crossing edges, going to a node: the core of every
+//   restore workspace_restore.cpp  rollback, undo, redo, discard workspace_revert.cpp   taking back
+//   one part and keeping the rest; single paths workspace_nodes.cpp    checkpoint, runs, commit,
+//   gc, check; what is only looked at goes to the Inspector
 //
-// Locks, in this order: operation_mutex_ (one operation that moves the live state at a time), the gate, the locks of the parts,
-// journal.store_mutex(). The kernel is told with none of the parts' locks held (tree.h, KernelCaches).
+// Locks, in this order: operation_mutex_ (one operation that moves the live state at a time), the
+// gate, the locks of the parts, journal.store_mutex(). The kernel is told with none of the parts'
+// locks held (tree.h, KernelCaches).
 #pragma once
 
 #include "overlay/history.h"
@@ -21,8 +23,9 @@ namespace unwrite::overlay {
 struct RevertPlan;
 
 class Workspace final : public Session, public Operations {
-  public:
-    static Result<std::unique_ptr<Workspace>> open(UniqueFd directory, const SessionOptions& options);
+ public:
+    static Result<std::unique_ptr<Workspace>> open(UniqueFd directory,
+                                                   const SessionOptions& options);
     ~Workspace() override;
 
     Tree& tree() override { return tree_; }
@@ -30,34 +33,37 @@ class Workspace final : public Session, public Operations {
     const Found& found() const override { return found_; }
     bool is_agent(std::int64_t pid) const override { return origins_->is_agent(pid); }
 
-    Result<Node> checkpoint(const Asker& asker, NodeKind kind, const std::string& name, const std::string& text) override;
+    Result<Node> checkpoint(const Asker& asker, NodeKind kind, const std::string& name,
+                            const std::string& text) override;
     Result<Node> begin_run(const Asker& asker, const std::string& text) override;
     Result<> end_run(NodeNumber run) override;
-    Result<Moved> rollback(const Asker& asker, const std::string& node, bool pop, bool dry_run) override;
+    Result<Moved> rollback(const Asker& asker, const std::string& node, bool pop,
+                           bool dry_run) override;
     Result<Moved> undo(const Asker& asker, unsigned count, bool dry_run) override;
     Result<Moved> revert(const Asker& asker, const std::string& what, bool dry_run) override;
     Result<Moved> redo(const Asker& asker, unsigned count, bool dry_run) override;
     Result<Moved> discard(const Asker& asker, bool purge, bool dry_run) override;
     Result<Node> commit(const Asker& asker, const std::string& text, bool keep_history) override;
-    Result<Moved> restore_paths(const Asker& asker, const std::vector<std::string>& paths, const std::string& node,
-                                bool dry_run) override;
+    Result<Moved> restore_paths(const Asker& asker, const std::vector<std::string>& paths,
+                                const std::string& node, bool dry_run) override;
     Result<Status> status(const std::string& since, bool count_lines) override;
     Result<Log> log(const std::string& path, bool all, bool changes) override;
-    Result<std::vector<FileDiff>> diff(const std::string& from, const std::string& to, const std::vector<std::string>& paths,
-                                       bool text) override;
+    Result<std::vector<FileDiff>> diff(const std::string& from, const std::string& to,
+                                       const std::vector<std::string>& paths, bool text) override;
     Result<Collected> gc(const Retention& retention) override;
     Result<Checked> check(bool repair) override;
     Result<> recover() override;
 
-  private:
-    Workspace(std::unique_ptr<journal::Journal> journal, UniqueFd directory, ObjectKey root, const journal::Head& head,
-              const SessionOptions& options, std::unique_ptr<Origins> origins);
+ private:
+    Workspace(std::unique_ptr<journal::Journal> journal, UniqueFd directory, ObjectKey root,
+              const journal::Head& head, const SessionOptions& options,
+              std::unique_ptr<Origins> origins);
 
     // All of these: operation_mutex_ held and the gate closed.
     Result<journal::Store::Changed> store(const journal::Store::Change& change);
     Result<History> history();
-    Result<NodeNumber> seal(NodeKind kind, const std::string& name, const std::string& text, OriginNumber origin,
-                            bool ends_pending = false);
+    Result<NodeNumber> seal(NodeKind kind, const std::string& name, const std::string& text,
+                            OriginNumber origin, bool ends_pending = false);
     Result<> set_pending(const std::optional<journal::Pending>& pending);
     Result<> end_pending();
     Result<> go_to(NodeNumber target);
@@ -65,7 +71,8 @@ class Workspace final : public Session, public Operations {
     Result<> cross(const Crossing& crossing, const Node& node, NodeNumber target);
     Result<> turn_back(const Error& why, const journal::Pending& pending);
     Result<> apply_delta(const journal::Delta& delta, journal::DeltaNumber number);
-    Result<> arrive(const Crossing& crossing, const Node& node, journal::DeltaNumber inverse, NodeNumber target);
+    Result<> arrive(const Crossing& crossing, const Node& node, journal::DeltaNumber inverse,
+                    NodeNumber target);
     Result<> finish_pending(const journal::Pending& pending);
     Result<> recover_closed();
     Result<> apply_images(const RevertPlan& plan);
@@ -79,7 +86,8 @@ class Workspace final : public Session, public Operations {
     bool is_empty_delta(journal::DeltaNumber delta) const;
     Result<Moved> move(const Asker& asker, NodeNumber target, bool dry_run, bool refuse_behind);
     Result<Moved> describe_move(const Asker& asker, NodeNumber target);
-    Result<Moved> carry_out(const Asker& asker, const RevertPlan& plan, const std::string& text, bool dry_run);
+    Result<Moved> carry_out(const Asker& asker, const RevertPlan& plan, const std::string& text,
+                            bool dry_run);
     Result<std::vector<std::string>> changed_behind(const std::vector<Crossing>& path);
     Result<NodeNumber> undo_target(const History& history, unsigned count) const;
     Result<NodeNumber> redo_target(const History& history, unsigned count) const;

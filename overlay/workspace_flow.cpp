@@ -15,7 +15,9 @@ using journal::Store;
 namespace {
 
 std::int64_t now_ns() {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+               std::chrono::system_clock::now().time_since_epoch())
+        .count();
 }
 
 }  // namespace
@@ -32,8 +34,8 @@ Result<History> Workspace::history() {
     return History::read(journal_->store());
 }
 
-Result<NodeNumber> Workspace::seal(NodeKind kind, const std::string& name, const std::string& text, OriginNumber origin,
-                                   bool ends_pending) {
+Result<NodeNumber> Workspace::seal(NodeKind kind, const std::string& name, const std::string& text,
+                                   OriginNumber origin, bool ends_pending) {
     if (options_.durable) TRY(capture_.sync());
     Node node;
     node.parent = head_.current;
@@ -65,24 +67,29 @@ Result<> Workspace::set_pending(const std::optional<Pending>& pending) {
     return {};
 }
 
-// What is left in the store would be carried out in the next life, over whatever is done until then: so nothing is.
+// What is left in the store would be carried out in the next life, over whatever is done until
+// then: so nothing is.
 Result<> Workspace::end_pending() {
     const Result<> ended = set_pending(std::nullopt);
     if (ended) return {};
     gate_.set_wounded(true);
-    return Error(ErrorKind::kRecovery, ended.error().number(), "end a restore: " + ended.error().message(), "run `unwrite recover`");
+    return Error(ErrorKind::kRecovery, ended.error().number(),
+                 "end a restore: " + ended.error().message(), "run `unwrite recover`");
 }
 
 Result<> Workspace::apply_delta(const Delta& delta, DeltaNumber number) {
-    TRY_ASSIGN(const UniqueFd data, journal::open_delta_data(journal_->state_dir().deltas(), number));
+    TRY_ASSIGN(const UniqueFd data,
+               journal::open_delta_data(journal_->state_dir().deltas(), number));
     const int fd = data.get();
     capture_.forget_stamps(delta);
     janitor_.restore_begins();
-    return restorer_.apply(delta, [fd](const ObjectKey&, std::size_t) -> Result<int> { return fd; });
+    return restorer_.apply(delta,
+                           [fd](const ObjectKey&, std::size_t) -> Result<int> { return fd; });
 }
 
 // The far side is reached: the edge has the inverse now, and the head stands there.
-Result<> Workspace::arrive(const Crossing& crossing, const Node& node, DeltaNumber inverse, NodeNumber target) {
+Result<> Workspace::arrive(const Crossing& crossing, const Node& node, DeltaNumber inverse,
+                           NodeNumber target) {
     Store::Change change;
     change.update_nodes.push_back(node);
     change.update_nodes.back().delta = inverse;
@@ -96,7 +103,8 @@ Result<> Workspace::arrive(const Crossing& crossing, const Node& node, DeltaNumb
     return {};
 }
 
-// An edge could not be crossed (no room, say): the live state goes back to where the crossing began, with the inverse.
+// An edge could not be crossed (no room, say): the live state goes back to where the crossing
+// began, with the inverse.
 Result<> Workspace::turn_back(const Error& why, const Pending& pending) {
     const int deltas = journal_->state_dir().deltas();
     const auto back = [&]() -> Result<> {
@@ -106,7 +114,8 @@ Result<> Workspace::turn_back(const Error& why, const Pending& pending) {
     }();
     if (!back) {
         gate_.set_wounded(true);
-        return Error(ErrorKind::kRecovery, why.number(), why.message() + "; going back failed too: " + back.error().message(),
+        return Error(ErrorKind::kRecovery, why.number(),
+                     why.message() + "; going back failed too: " + back.error().message(),
                      "run `unwrite recover`");
     }
     ignore(journal::remove_delta(deltas, pending.inverse), "nothing refers to it");
@@ -148,15 +157,17 @@ Result<> Workspace::cross_all(NodeNumber target) {
     TRY_ASSIGN(const History history, this->history());
     TRY_ASSIGN(auto path, history.path_to(target));
     path.erase(path.begin());  // the open interval is empty: it was sealed
-    for (const Crossing& crossing : path) TRY(cross(crossing, history.nodes.at(crossing.edge), target));
+    for (const Crossing& crossing : path)
+        TRY(cross(crossing, history.nodes.at(crossing.edge), target));
     return {};
 }
 
-// The open interval must be empty. Several edges are one move: when one of them cannot be crossed, those before it are crossed back,
-// and when that fails too, recovery does it.
+// The open interval must be empty. Several edges are one move: when one of them cannot be crossed,
+// those before it are crossed back, and when that fails too, recovery does it.
 Result<> Workspace::go_to(NodeNumber target) {
     const NodeNumber start = head_.current;
-    // A commit may have removed it since it was chosen; recovery must never be asked for what is not there.
+    // A commit may have removed it since it was chosen; recovery must never be asked for what is
+    // not there.
     TRY_ASSIGN(const History history, this->history());
     TRY(history.path_to(target));
     TRY(set_pending(Pending{Pending::Verb::kRestore, target, 0, 0, false}));
@@ -166,8 +177,10 @@ Result<> Workspace::go_to(NodeNumber target) {
         if (back) back = cross_all(start);
         if (!back) {
             gate_.set_wounded(true);
-            return Error(ErrorKind::kRecovery, moved.error().number(),
-                         moved.error().message() + "; going back failed too: " + back.error().message(), "run `unwrite recover`");
+            return Error(
+                ErrorKind::kRecovery, moved.error().number(),
+                moved.error().message() + "; going back failed too: " + back.error().message(),
+                "run `unwrite recover`");
         }
     }
     if (gate_.wounded()) return moved;
@@ -175,7 +188,7 @@ Result<> Workspace::go_to(NodeNumber target) {
     return moved;
 }
 
-// ---- recovery -----------------------------------------------------------------------------------------------------------
+// ---- recovery
 
 Result<> Workspace::finish_pending(const Pending& pending) {
     const int deltas = journal_->state_dir().deltas();
@@ -184,11 +197,13 @@ Result<> Workspace::finish_pending(const Pending& pending) {
         TRY_ASSIGN(const History history, this->history());
         const auto found = history.nodes.find(pending.edge);
         if (found == history.nodes.end()) {
-            return Error(ErrorKind::kCorrupt, EIO, "finish a restore: node n" + std::to_string(pending.edge) + " is missing",
+            return Error(ErrorKind::kCorrupt, EIO,
+                         "finish a restore: node n" + std::to_string(pending.edge) + " is missing",
                          "run `unwrite check`");
         }
         const Node& node = found->second;
-        Crossing crossing{node.number, node.delta, !node.down, node.down ? node.number : node.parent};
+        Crossing crossing{node.number, node.delta, !node.down,
+                          node.down ? node.number : node.parent};
         TRY_ASSIGN(const Delta delta, journal::read_delta(deltas, node.delta));
         TRY(apply_delta(delta, node.delta));
         TRY(arrive(crossing, node, pending.inverse, pending.target));

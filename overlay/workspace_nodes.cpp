@@ -15,24 +15,34 @@ constexpr std::size_t kMaxName = 255;
 
 /// A name that cannot be mistaken for something else on a command line.
 Result<> check_name(const std::string& name) {
-    const bool looks_like_number = name.size() > 1 && name[0] == 'n' && std::all_of(name.begin() + 1, name.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
-    const bool all_digits = !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
-    const bool bad_byte = std::any_of(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
-    if (name.size() <= kMaxName && !looks_like_number && !all_digits && !bad_byte && name != "root" && !name.starts_with('-') &&
-        name.find("..") == std::string::npos) {
+    const bool looks_like_number = name.size() > 1 && name[0] == 'n' &&
+                                   std::all_of(name.begin() + 1, name.end(), [](unsigned char c) {
+                                       return std::isdigit(c) != 0;
+                                   });
+    const bool all_digits =
+        !name.empty() &&
+        std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+    const bool bad_byte = std::any_of(name.begin(), name.end(),
+                                      [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+    if (name.size() <= kMaxName && !looks_like_number && !all_digits && !bad_byte &&
+        name != "root" && !name.starts_with('-') && name.find("..") == std::string::npos) {
         return {};
     }
     return Error(ErrorKind::kUsage, EINVAL, "checkpoint " + name + ": not a usable name",
-                 "choose one that is no number, no node (n7), not 'root', without '..', control characters or a leading '-'");
+                 "choose one that is no number, no node (n7), not 'root', without '..', control "
+                 "characters or a leading '-'");
 }
 
 }  // namespace
 
-Result<Node> Workspace::checkpoint(const Asker& asker, NodeKind kind, const std::string& name, const std::string& text) {
+Result<Node> Workspace::checkpoint(const Asker& asker, NodeKind kind, const std::string& name,
+                                   const std::string& text) {
     TRY(check_name(name));
     const OriginNumber origin = origin_of(asker);
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
-    if (gate_.wounded()) return Error(ErrorKind::kRecovery, EROFS, "checkpoint: an earlier restore was interrupted", "run `unwrite recover`");
+    if (gate_.wounded())
+        return Error(ErrorKind::kRecovery, EROFS, "checkpoint: an earlier restore was interrupted",
+                     "run `unwrite recover`");
     TRY_ASSIGN(const NodeNumber number, seal(kind, name, text, origin));
     const std::lock_guard lock(journal_->store_mutex());
     TRY_ASSIGN(const auto node, journal_->store().node(number));
@@ -41,7 +51,8 @@ Result<Node> Workspace::checkpoint(const Asker& asker, NodeKind kind, const std:
 
 Result<Node> Workspace::begin_run(const Asker& asker, const std::string& text) {
     TRY_ASSIGN(Node node, checkpoint(asker, NodeKind::kRun, "", text));
-    const std::string session = asker.session.empty() ? "run-" + std::to_string(node.number) : asker.session;
+    const std::string session =
+        asker.session.empty() ? "run-" + std::to_string(node.number) : asker.session;
     origins_->begin_run(asker.pid, session, node.number);
     node.tags["session"] = session;
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
@@ -56,7 +67,8 @@ Result<> Workspace::end_run(NodeNumber run) {
     return {};
 }
 
-// One transaction makes `node` the only one there is; what only the others needed is removed afterwards, in the background.
+// One transaction makes `node` the only one there is; what only the others needed is removed
+// afterwards, in the background.
 Result<> Workspace::drop_all_but(NodeNumber node) {
     TRY_ASSIGN(const History history, this->history());
     journal::Store::Change change;
@@ -85,10 +97,14 @@ Result<> Workspace::drop_all_but(NodeNumber node) {
 Result<Node> Workspace::commit(const Asker& asker, const std::string& text, bool keep_history) {
     const OriginNumber origin = origin_of(asker);
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
-    if (gate_.wounded()) return Error(ErrorKind::kRecovery, EROFS, "commit: an earlier restore was interrupted", "run `unwrite recover`");
+    if (gate_.wounded())
+        return Error(ErrorKind::kRecovery, EROFS, "commit: an earlier restore was interrupted",
+                     "run `unwrite recover`");
     if (head_.current == head_.root && capture_.interval_is_empty() && !keep_history) {
         TRY_ASSIGN(const History history, this->history());
-        if (history.nodes.size() == 1) return Error(ErrorKind::kNothing, ENOENT, "commit: nothing has changed since the last commit");
+        if (history.nodes.size() == 1)
+            return Error(ErrorKind::kNothing, ENOENT,
+                         "commit: nothing has changed since the last commit");
     }
     TRY_ASSIGN(const NodeNumber number, seal(NodeKind::kRoot, "", text, origin));
     if (keep_history) {
@@ -106,12 +122,17 @@ Result<Node> Workspace::commit(const Asker& asker, const std::string& text, bool
 }
 
 // Abandoned nodes that may go: leaves first, so that nothing loses its parent.
-std::set<NodeNumber> Workspace::collectable(const History& history, const Retention& retention) const {
-    const auto now = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+std::set<NodeNumber> Workspace::collectable(const History& history,
+                                            const Retention& retention) const {
+    const auto now = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                         std::chrono::system_clock::now().time_since_epoch())
+                         .count();
     const auto trunk = history.trunk();
     std::set<NodeNumber> kept(trunk.begin(), trunk.end());
-    // Whoever went back behind a commit that kept the history has the root off the trunk; it stays all the same.
-    for (auto at = history.nodes.find(history.head.root); at != history.nodes.end(); at = history.nodes.find(at->second.parent)) {
+    // Whoever went back behind a commit that kept the history has the root off the trunk; it stays
+    // all the same.
+    for (auto at = history.nodes.find(history.head.root); at != history.nodes.end();
+         at = history.nodes.find(at->second.parent)) {
         kept.insert(at->first);
     }
     std::vector<NodeNumber> abandoned;
@@ -123,20 +144,25 @@ std::set<NodeNumber> Workspace::collectable(const History& history, const Retent
     }
     std::set<NodeNumber> gone;
     const auto has_children = [&](NodeNumber number) {
-        return std::any_of(history.nodes.begin(), history.nodes.end(), [&](const auto& row) { return row.second.parent == number && !gone.contains(row.first); });
+        return std::any_of(history.nodes.begin(), history.nodes.end(), [&](const auto& row) {
+            return row.second.parent == number && !gone.contains(row.first);
+        });
     };
     for (bool progress = true; progress;) {
         progress = false;
         for (const NodeNumber number : abandoned) {
             if (gone.contains(number) || has_children(number)) continue;
             const Node& node = history.nodes.at(number);
-            const auto age = static_cast<std::uint64_t>(std::max<std::int64_t>(0, now - node.time_ns) / 1'000'000'000);
+            const auto age = static_cast<std::uint64_t>(
+                std::max<std::int64_t>(0, now - node.time_ns) / 1'000'000'000);
             const bool too_old = retention.max_age_seconds != 0 && age > retention.max_age_seconds;
-            const bool too_many = retention.max_abandoned != 0 && abandoned.size() - gone.size() > retention.max_abandoned;
+            const bool too_many = retention.max_abandoned != 0 &&
+                                  abandoned.size() - gone.size() > retention.max_abandoned;
             const bool too_big = retention.max_bytes != 0 && bytes > retention.max_bytes;
             if (!too_old && !too_many && !too_big) continue;
             gone.insert(number);
-            bytes -= std::min<std::uint64_t>(bytes, journal::delta_bytes(journal_->state_dir().deltas(), node.delta));
+            bytes -= std::min<std::uint64_t>(
+                bytes, journal::delta_bytes(journal_->state_dir().deltas(), node.delta));
             progress = true;
         }
     }
@@ -147,10 +173,13 @@ Result<Collected> Workspace::gc(const Retention& retention) {
     Collected collected;
     {
         Closing closing(operation_mutex_, gate_, tree_, restorer_);
-        if (gate_.wounded()) return Error(ErrorKind::kRecovery, EROFS, "gc: an earlier restore was interrupted", "run `unwrite recover`");
+        if (gate_.wounded())
+            return Error(ErrorKind::kRecovery, EROFS, "gc: an earlier restore was interrupted",
+                         "run `unwrite recover`");
         TRY_ASSIGN(const History history, this->history());
         const std::set<NodeNumber> gone = collectable(history, retention);
-        for (const NodeNumber number : gone) collected.deltas += is_empty_delta(history.nodes.at(number).delta) ? 0U : 1U;
+        for (const NodeNumber number : gone)
+            collected.deltas += is_empty_delta(history.nodes.at(number).delta) ? 0U : 1U;
         journal::Store::Change change;
         change.remove_nodes.assign(gone.begin(), gone.end());
         change.head = head_;
@@ -177,14 +206,17 @@ Result<Checked> Workspace::check(bool repair) {
         checked.nodes = history.nodes.size();
         for (const auto& [number, node] : history.nodes) {
             if (node.parent != 0 && !history.nodes.contains(node.parent)) {
-                checked.problems.push_back("n" + std::to_string(number) + ": its parent n" + std::to_string(node.parent) + " is missing");
+                checked.problems.push_back("n" + std::to_string(number) + ": its parent n" +
+                                           std::to_string(node.parent) + " is missing");
             }
         }
         if (repair && !gate_.wounded()) TRY(journal_->remove_unreferenced_deltas());
     }
     if (repair && !gate_.wounded()) {
         TRY_ASSIGN(const std::uint64_t removed, janitor_.sweep_now());
-        if (removed > 0) checked.repaired.push_back("removed " + std::to_string(removed) + " objects from the attic that nothing needs");
+        if (removed > 0)
+            checked.repaired.push_back("removed " + std::to_string(removed) +
+                                       " objects from the attic that nothing needs");
     }
     return checked;
 }
@@ -201,8 +233,8 @@ Result<Log> Workspace::log(const std::string& path, bool all, bool changes) {
     return inspector_.log(path, all, changes);
 }
 
-Result<std::vector<FileDiff>> Workspace::diff(const std::string& from, const std::string& to, const std::vector<std::string>& paths,
-                                              bool text) {
+Result<std::vector<FileDiff>> Workspace::diff(const std::string& from, const std::string& to,
+                                              const std::vector<std::string>& paths, bool text) {
     const std::lock_guard lock(operation_mutex_);
     return inspector_.diff(from, to, paths, text);
 }

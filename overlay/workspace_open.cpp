@@ -12,15 +12,19 @@ namespace {
 constexpr const char* kRunning = "running";
 constexpr const char* kIdle = "idle";
 
-// A kill between the row of a name and the displacement leaves an object in the journal that nothing else knows of: it stands
-// at its name still.
+// A kill between the row of a name and the displacement leaves an object in the journal that
+// nothing else knows of: it stands at its name still.
 Result<> add_missing_places(Locator& locator, journal::DeltaNumber number) {
     journal::Journal& journal = locator.journal();
-    TRY_ASSIGN(const journal::Delta delta, journal::read_delta(journal.state_dir().deltas(), number));
+    TRY_ASSIGN(const journal::Delta delta,
+               journal::read_delta(journal.state_dir().deltas(), number));
     for (const auto& [at, state] : delta.names) {
-        if (!state.image.object || journal.attic().contains(*state.image.object) || journal.places().contains(*state.image.object)) continue;
+        if (!state.image.object || journal.attic().contains(*state.image.object) ||
+            journal.places().contains(*state.image.object))
+            continue;
         const auto standing = locator.standing(at);
-        if (standing && *standing && (*standing)->key == *state.image.object) TRY(journal.places().set(*state.image.object, at));
+        if (standing && *standing && (*standing)->key == *state.image.object)
+            TRY(journal.places().set(*state.image.object, at));
     }
     return {};
 }
@@ -32,8 +36,9 @@ Result<std::unique_ptr<Session>> Session::open(UniqueFd workspace, const Session
     return std::unique_ptr<Session>(std::move(opened));
 }
 
-Workspace::Workspace(std::unique_ptr<journal::Journal> journal, UniqueFd directory, ObjectKey root, const journal::Head& head,
-                     const SessionOptions& options, std::unique_ptr<Origins> origins)
+Workspace::Workspace(std::unique_ptr<journal::Journal> journal, UniqueFd directory, ObjectKey root,
+                     const journal::Head& head, const SessionOptions& options,
+                     std::unique_ptr<Origins> origins)
     : journal_(std::move(journal)),
       options_(options),
       origins_(std::move(origins)),
@@ -46,34 +51,42 @@ Workspace::Workspace(std::unique_ptr<journal::Journal> journal, UniqueFd directo
       inspector_(locator_, *journal_, *origins_),
       head_(head) {}
 
-Result<std::unique_ptr<Workspace>> Workspace::open(UniqueFd directory, const SessionOptions& options) {
-    umask(0);  // modes are given as they shall be (tree.h); the callers' umask is applied per request
+Result<std::unique_ptr<Workspace>> Workspace::open(UniqueFd directory,
+                                                   const SessionOptions& options) {
+    umask(
+        0);  // modes are given as they shall be (tree.h); the callers' umask is applied per request
     TRY_ASSIGN(const sys::StatX root, sys::statx_at(directory.get(), ""));
     const bool fresh = !sys::stat_at(directory.get(), journal::StateDir::kName).ok();
-    TRY_ASSIGN(auto journal, journal::Journal::open(directory.get(), {options.create, options.durable, true}));
+    TRY_ASSIGN(auto journal,
+               journal::Journal::open(directory.get(), {options.create, options.durable, true}));
     if (fresh) {
         // The state directory is ours; the root's modification time stays the user's.
         const struct timespec times[2] = {{0, UTIME_OMIT}, root.st.st_mtim};
-        ignore(sys::set_times(directory.get(), times), "a root that is not ours keeps its new time");
+        ignore(sys::set_times(directory.get(), times),
+               "a root that is not ours keeps its new time");
     }
     TRY_ASSIGN(const journal::Head head, journal->store().head());
     TRY_ASSIGN(auto origins, Origins::open(*journal));
-    std::unique_ptr<Workspace> workspace(
-        new Workspace(std::move(journal), std::move(directory), key_of(root), head, options, std::move(origins)));
+    std::unique_ptr<Workspace> workspace(new Workspace(
+        std::move(journal), std::move(directory), key_of(root), head, options, std::move(origins)));
     Found& found = workspace->found_;
     found.fresh = fresh;
     found.interrupted = head.mode == kRunning;
     {
-        Closing closing(workspace->operation_mutex_, workspace->gate_, workspace->tree_, workspace->restorer_);
+        Closing closing(workspace->operation_mutex_, workspace->gate_, workspace->tree_,
+                        workspace->restorer_);
         if (found.interrupted) TRY(finish_replacing(workspace->locator_));
         const Result<> recovered = workspace->recover_closed();
         if (!recovered) {
-            // The files are there and can be read; every change is refused until `recover` succeeds.
+            // The files are there and can be read; every change is refused until `recover`
+            // succeeds.
             log::error("finish what was begun: " + recovered.error().message());
         } else {
             TRY(workspace->journal_->remove_unreferenced_deltas());
-            if (found.interrupted) TRY(add_missing_places(workspace->locator_, workspace->head_.open_delta));
-            if (!workspace->capture_.interval_is_empty()) TRY(workspace->seal(NodeKind::kMount, "", "", 0));
+            if (found.interrupted)
+                TRY(add_missing_places(workspace->locator_, workspace->head_.open_delta));
+            if (!workspace->capture_.interval_is_empty())
+                TRY(workspace->seal(NodeKind::kMount, "", "", 0));
         }
         journal::Store::Change change;
         change.head = workspace->head_;
@@ -87,7 +100,8 @@ Result<std::unique_ptr<Workspace>> Workspace::open(UniqueFd directory, const Ses
     return workspace;
 }
 
-// When nothing is left to go back to, nothing is left in the attic either: link counts are as they were.
+// When nothing is left to go back to, nothing is left in the attic either: link counts are as they
+// were.
 void Workspace::tidy_up() {
     const auto now = history();
     if (!now || now->nodes.size() != 1 || !capture_.interval_is_empty()) return;

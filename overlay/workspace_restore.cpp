@@ -19,9 +19,12 @@ bool Workspace::is_empty_delta(journal::DeltaNumber delta) const {
 }
 
 bool Workspace::has_changes(const History& history) const {
-    // The way to the root, which also lies above it when somebody went back behind a commit that kept the history.
+    // The way to the root, which also lies above it when somebody went back behind a commit that
+    // kept the history.
     const auto path = history.path_to(history.head.root);
-    return !path || std::any_of(path->begin(), path->end(), [this](const Crossing& crossing) { return !is_empty_delta(crossing.delta); });
+    return !path || std::any_of(path->begin(), path->end(), [this](const Crossing& crossing) {
+        return !is_empty_delta(crossing.delta);
+    });
 }
 
 OriginNumber Workspace::origin_of(const Asker& asker) {
@@ -36,7 +39,8 @@ Result<std::vector<std::string>> Workspace::changed_behind(const std::vector<Cro
     std::set<ObjectKey> seen;
     std::vector<std::string> behind;
     for (const Crossing& crossing : path) {
-        TRY_ASSIGN(const journal::Delta delta, journal::read_delta(journal_->state_dir().deltas(), crossing.delta));
+        TRY_ASSIGN(const journal::Delta delta,
+                   journal::read_delta(journal_->state_dir().deltas(), crossing.delta));
         for (const auto& [key, image] : delta.objects) {
             if (!image.size || !seen.insert(key).second) continue;
             const auto stamped = capture_.stamped(key);
@@ -74,24 +78,32 @@ Result<Moved> Workspace::describe_move(const Asker& asker, NodeNumber target) {
     return moved;
 }
 
-Result<Moved> Workspace::move(const Asker& asker, NodeNumber target, bool dry_run, bool refuse_behind) {
+Result<Moved> Workspace::move(const Asker& asker, NodeNumber target, bool dry_run,
+                              bool refuse_behind) {
     TRY_ASSIGN(Moved moved, describe_move(asker, target));
     if (refuse_behind && !moved.behind.empty()) {
         std::string list;
-        for (const std::string& path : moved.behind) list += "\n  " + path;
-        return Error(ErrorKind::kConflict, EBUSY, "undo: changed behind the mount since:" + list,
-                     "look at these files; `unwrite rollback` or `unwrite discard` takes them back too");
+        for (const std::string& path : moved.behind)
+            list += "\n  " + path;
+        return Error(
+            ErrorKind::kConflict, EBUSY, "undo: changed behind the mount since:" + list,
+            "look at these files; `unwrite rollback` or `unwrite discard` takes them back too");
     }
     if (dry_run) return moved;
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
-    if (gate_.wounded()) return Error(ErrorKind::kRecovery, EROFS, "restore: an earlier restore was interrupted", "run `unwrite recover`");
-    if (!capture_.interval_is_empty()) TRY(seal(NodeKind::kStep, "", "before going to n" + std::to_string(target), 0));
+    if (gate_.wounded())
+        return Error(ErrorKind::kRecovery, EROFS, "restore: an earlier restore was interrupted",
+                     "run `unwrite recover`");
+    if (!capture_.interval_is_empty())
+        TRY(seal(NodeKind::kStep, "", "before going to n" + std::to_string(target), 0));
     moved.from = head_.current;
     const NodeNumber tip = head_.redo_tip;
     TRY(go_to(target));
     TRY_ASSIGN(const History history, this->history());
-    // After several undos or rollbacks in a row, redo still leads down to where the first of them began.
-    const bool further_up = history.is_above(target, moved.from) && history.is_above(moved.from, tip);
+    // After several undos or rollbacks in a row, redo still leads down to where the first of them
+    // began.
+    const bool further_up =
+        history.is_above(target, moved.from) && history.is_above(moved.from, tip);
     journal::Store::Change change;
     change.head = head_;
     change.head->redo_tip = further_up ? tip : moved.from;
@@ -99,7 +111,8 @@ Result<Moved> Workspace::move(const Asker& asker, NodeNumber target, bool dry_ru
     return moved;
 }
 
-Result<Moved> Workspace::rollback(const Asker& asker, const std::string& node, bool pop, bool dry_run) {
+Result<Moved> Workspace::rollback(const Asker& asker, const std::string& node, bool pop,
+                                  bool dry_run) {
     TRY_ASSIGN(const History history, this->history());
     TRY_ASSIGN(const NodeNumber target, history.resolve(node, history.newest_checkpoint()));
     TRY_ASSIGN(Moved moved, move(asker, target, dry_run, false));
@@ -122,7 +135,8 @@ Result<NodeNumber> Workspace::undo_target(const History& history, unsigned count
     if (!is_empty_delta(history.head.open_delta)) ++done;
     while (done < count && at != history.head.root) {
         const Node& node = history.nodes.at(at);
-        if (node.parent == 0) break;  // above the root: a commit kept the history, and somebody went back into it
+        if (node.parent == 0)
+            break;  // above the root: a commit kept the history, and somebody went back into it
         if (!is_empty_delta(node.delta)) ++done;
         at = node.parent;
     }
@@ -136,14 +150,18 @@ Result<Moved> Workspace::undo(const Asker& asker, unsigned count, bool dry_run) 
     return move(asker, target, dry_run, true);
 }
 
-// The way down to where the last undo, rollback or discard came from; a step is an edge with changes.
+// The way down to where the last undo, rollback or discard came from; a step is an edge with
+// changes.
 Result<NodeNumber> Workspace::redo_target(const History& history, unsigned count) const {
     const NodeNumber current = history.head.current;
-    if (history.head.redo_tip == 0 || !is_empty_delta(history.head.open_delta)) return nothing("redo: nothing was undone since the last change");
+    if (history.head.redo_tip == 0 || !is_empty_delta(history.head.open_delta))
+        return nothing("redo: nothing was undone since the last change");
     std::vector<NodeNumber> down;
     NodeNumber at = history.head.redo_tip;
-    for (; at != 0 && at != current && history.nodes.contains(at); at = history.nodes.at(at).parent) down.push_back(at);
-    if (at != current || down.empty()) return nothing("redo: nothing was undone since the last change");
+    for (; at != 0 && at != current && history.nodes.contains(at); at = history.nodes.at(at).parent)
+        down.push_back(at);
+    if (at != current || down.empty())
+        return nothing("redo: nothing was undone since the last change");
     unsigned done = 0;
     NodeNumber target = current;
     while (!down.empty() && done < count) {
@@ -172,13 +190,16 @@ Result<Moved> Workspace::redo(const Asker& asker, unsigned count, bool dry_run) 
 Result<Moved> Workspace::discard(const Asker& asker, bool purge, bool dry_run) {
     TRY_ASSIGN(const History history, this->history());
     const NodeNumber root = history.head.root;
-    if (!has_changes(history) && !purge) return nothing("discard: nothing has changed since the task began");
+    if (!has_changes(history) && !purge)
+        return nothing("discard: nothing has changed since the task began");
     TRY_ASSIGN(Moved moved, move(asker, root, dry_run, false));
     if (!purge || dry_run) return moved;
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
     // Someone may have made a step meanwhile: with it the way back to the root would go.
     if (head_.current != head_.root) {
-        return Error(ErrorKind::kConflict, EBUSY, "discard: the changes are taken back, but someone made a step since, so the history stays",
+        return Error(ErrorKind::kConflict, EBUSY,
+                     "discard: the changes are taken back, but someone made a step since, so the "
+                     "history stays",
                      "run `unwrite discard --purge` again");
     }
     TRY(drop_all_but(head_.root));

@@ -13,9 +13,12 @@ namespace {
 
 Error conflict(const std::vector<std::string>& paths) {
     std::string list;
-    for (const std::string& path : paths) list += "\n  " + path;
-    return Error(ErrorKind::kConflict, EBUSY, "undo: changed since by others, so nothing was done:" + list,
-                 "take these back with `unwrite rollback`, or restore single files with `unwrite restore PATH --from NODE`");
+    for (const std::string& path : paths)
+        list += "\n  " + path;
+    return Error(ErrorKind::kConflict, EBUSY,
+                 "undo: changed since by others, so nothing was done:" + list,
+                 "take these back with `unwrite rollback`, or restore single files with `unwrite "
+                 "restore PATH --from NODE`");
 }
 
 // What carrying out the plan does to the live state, a line for each name and object.
@@ -27,15 +30,20 @@ std::vector<Change> changes_of(const RevertPlan& plan, Locator& locator) {
         const bool exists = standing && standing->has_value();
         Change change;
         change.path = parent ? join_path(*parent, at.name) : at.name;
-        change.type = state.image.object ? state.image.type : (exists ? (*standing)->type & S_IFMT : 0U);
-        change.kind = !state.image.object ? ChangeKind::kDeleted : exists ? ChangeKind::kModified : ChangeKind::kCreated;
+        change.type =
+            state.image.object ? state.image.type : (exists ? (*standing)->type & S_IFMT : 0U);
+        change.kind = !state.image.object ? ChangeKind::kDeleted
+                      : exists            ? ChangeKind::kModified
+                                          : ChangeKind::kCreated;
         change.content = true;
         change.origins.assign(state.origins.begin(), state.origins.end());
         changes.insert_or_assign(change.path, change);
     }
     for (const auto& [key, image] : plan.images.objects) {
         const auto path = locator.live_path(key);
-        if (!path || (image.attributes && S_ISDIR(image.attributes->mode)) || changes.contains(*path)) continue;
+        if (!path || (image.attributes && S_ISDIR(image.attributes->mode)) ||
+            changes.contains(*path))
+            continue;
         Change change;
         change.path = *path;
         change.kind = image.size ? ChangeKind::kModified : ChangeKind::kAttributes;
@@ -46,14 +54,15 @@ std::vector<Change> changes_of(const RevertPlan& plan, Locator& locator) {
         changes.emplace(*path, change);
     }
     std::vector<Change> list;
-    for (auto& [path, change] : changes) list.push_back(std::move(change));
+    for (auto& [path, change] : changes)
+        list.push_back(std::move(change));
     return list;
 }
 
 }  // namespace
 
-// The open interval is empty; it becomes the record of what the plan changes, so that this can be undone like any other step. Until it
-// is sealed, recovery goes back to its beginning.
+// The open interval is empty; it becomes the record of what the plan changes, so that this can be
+// undone like any other step. Until it is sealed, recovery goes back to its beginning.
 Result<> Workspace::apply_images(const RevertPlan& plan) {
     const int deltas = journal_->state_dir().deltas();
     journal::Pending pending{journal::Pending::Verb::kRestore, head_.current, 0, 0, false};
@@ -80,21 +89,26 @@ Result<> Workspace::apply_images(const RevertPlan& plan) {
 
 Result<> Workspace::take_back_images(const Error& why) {
     const auto back = [&]() -> Result<> {
-        TRY_ASSIGN(const journal::Delta before, journal::read_delta(journal_->state_dir().deltas(), capture_.delta()));
+        TRY_ASSIGN(const journal::Delta before,
+                   journal::read_delta(journal_->state_dir().deltas(), capture_.delta()));
         return apply_delta(before, capture_.delta());
     }();
     if (!back) {
         gate_.set_wounded(true);
-        return Error(ErrorKind::kRecovery, why.number(), why.message() + "; going back failed too: " + back.error().message(),
+        return Error(ErrorKind::kRecovery, why.number(),
+                     why.message() + "; going back failed too: " + back.error().message(),
                      "run `unwrite recover`");
     }
     TRY(end_pending());
     return why;
 }
 
-Result<Moved> Workspace::carry_out(const Asker& asker, const RevertPlan& plan, const std::string& text, bool dry_run) {
+Result<Moved> Workspace::carry_out(const Asker& asker, const RevertPlan& plan,
+                                   const std::string& text, bool dry_run) {
     if (!plan.conflicts.empty()) return conflict(plan.conflicts);
-    if (plan.empty()) return Error(ErrorKind::kNothing, ENOENT, "No edits have been applied to any file with this session.");
+    if (plan.empty())
+        return Error(ErrorKind::kNothing, ENOENT,
+                     "No edits have been applied to any file with this session.");
     Moved moved;
     moved.changes = changes_of(plan, locator_);
     moved.to = head_.current;
@@ -113,7 +127,9 @@ Result<Moved> Workspace::carry_out(const Asker& asker, const RevertPlan& plan, c
 
 Result<Moved> Workspace::revert(const Asker& asker, const std::string& what, bool dry_run) {
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
-    if (gate_.wounded()) return Error(ErrorKind::kRecovery, EROFS, "undo: an earlier restore was interrupted", "run `unwrite recover`");
+    if (gate_.wounded())
+        return Error(ErrorKind::kRecovery, EROFS, "undo: an earlier restore was interrupted",
+                     "run `unwrite recover`");
     TRY_ASSIGN(const History history, this->history());
     RevertSelection selection;
     selection.origins = origins_->of_session(what);
@@ -122,28 +138,35 @@ Result<Moved> Workspace::revert(const Asker& asker, const std::string& what, boo
         const Node& node = history.nodes.at(number);
         if (node.kind == NodeKind::kRun) {
             selection.origins = origins_->of_run(number);
-            if (selection.origins.empty()) return Error(ErrorKind::kNothing, ENOENT, "No edits have been applied to any file with this session.");
+            if (selection.origins.empty())
+                return Error(ErrorKind::kNothing, ENOENT,
+                             "No edits have been applied to any file with this session.");
         } else if (!history.is_on_trunk(number) || number <= history.head.root) {
-            return Error(ErrorKind::kUsage, EINVAL, "undo " + what + ": it is not between the root and the live state",
+            return Error(ErrorKind::kUsage, EINVAL,
+                         "undo " + what + ": it is not between the root and the live state",
                          "see `unwrite log`");
         } else {
             selection.deltas.insert(node.delta);
         }
     }
-    TRY_ASSIGN(const RevertPlan plan, plan_revert(history, locator_, *journal_, *origins_, selection));
+    TRY_ASSIGN(const RevertPlan plan,
+               plan_revert(history, locator_, *journal_, *origins_, selection));
     return carry_out(asker, plan, "undo " + what, dry_run);
 }
 
-Result<Moved> Workspace::restore_paths(const Asker& asker, const std::vector<std::string>& paths, const std::string& node,
-                                       bool dry_run) {
+Result<Moved> Workspace::restore_paths(const Asker& asker, const std::vector<std::string>& paths,
+                                       const std::string& node, bool dry_run) {
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
-    if (gate_.wounded()) return Error(ErrorKind::kRecovery, EROFS, "restore: an earlier restore was interrupted", "run `unwrite recover`");
+    if (gate_.wounded())
+        return Error(ErrorKind::kRecovery, EROFS, "restore: an earlier restore was interrupted",
+                     "run `unwrite recover`");
     TRY_ASSIGN(const History history, this->history());
     TRY_ASSIGN(const NodeNumber number, history.resolve(node, history.head.root));
     TRY_ASSIGN(const RevertPlan plan, plan_paths(history, locator_, *journal_, number, paths));
     auto done = carry_out(asker, plan, "restore from n" + std::to_string(number), dry_run);
     if (!done && done.error().kind() == ErrorKind::kNothing) {
-        return Error(ErrorKind::kNothing, ENOENT, "restore: everything is as at n" + std::to_string(number) + " already");
+        return Error(ErrorKind::kNothing, ENOENT,
+                     "restore: everything is as at n" + std::to_string(number) + " already");
     }
     return done;
 }

@@ -20,15 +20,18 @@ Result<int> check(Context& context, const CheckOptions& options) {
         context.out.line(control::dump(control::encode(checked)));
         return sound ? kDone : kNeedsRecovery;
     }
-    for (const std::string& problem : checked.problems) context.out.line("problem: " + harmless(problem));
-    for (const std::string& repaired : checked.repaired) context.out.line("repaired: " + harmless(repaired));
-    context.out.line(fmt::format("{}, {}, {} ({}), {} in the attic: {}", counted(checked.nodes, "state", "states"),
-                                 counted(checked.deltas, "delta", "deltas"),
-                                 counted(checked.records, "record", "records"), size_words(checked.bytes),
-                                 counted(checked.attic_objects, "object", "objects"),
-                                 checked.problems.empty() ? "no problems"
-                                                          : counted(checked.problems.size(), "problem", "problems")));
-    if (!sound && !options.repair) context.notes.line("`unwrite check --repair` mends what can be mended");
+    for (const std::string& problem : checked.problems)
+        context.out.line("problem: " + harmless(problem));
+    for (const std::string& repaired : checked.repaired)
+        context.out.line("repaired: " + harmless(repaired));
+    context.out.line(fmt::format(
+        "{}, {}, {} ({}), {} in the attic: {}", counted(checked.nodes, "state", "states"),
+        counted(checked.deltas, "delta", "deltas"), counted(checked.records, "record", "records"),
+        size_words(checked.bytes), counted(checked.attic_objects, "object", "objects"),
+        checked.problems.empty() ? "no problems"
+                                 : counted(checked.problems.size(), "problem", "problems")));
+    if (!sound && !options.repair)
+        context.notes.line("`unwrite check --repair` mends what can be mended");
     return sound ? kDone : kNeedsRecovery;
 }
 
@@ -36,7 +39,8 @@ Result<int> check(Context& context, const CheckOptions& options) {
 
 void add_check(CLI::App& app, Context& context) {
     const auto options = std::make_shared<CheckOptions>();
-    CLI::App* command = add_command(app, context, "check", "Verify the state directory", options, check);
+    CLI::App* command =
+        add_command(app, context, "check", "Verify the state directory", options, check);
     command->add_flag("--repair", options->repair, "Mend what can be mended");
 }
 

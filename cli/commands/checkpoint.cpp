@@ -14,14 +14,17 @@ struct CheckpointOptions {
 };
 
 Result<int> checkpoint(Context& context, const CheckpointOptions& options) {
-    if (is_node(options.name) || options.name == "root" || options.name.find("..") != std::string::npos) {
-        return Error(ErrorKind::kUsage, EINVAL,
-                     "checkpoint " + quote_name(options.name) + ": such a name would be taken for a node",
-                     "choose a name that is not nN or root and has no \"..\"");
+    if (is_node(options.name) || options.name == "root" ||
+        options.name.find("..") != std::string::npos) {
+        return Error(
+            ErrorKind::kUsage, EINVAL,
+            "checkpoint " + quote_name(options.name) + ": such a name would be taken for a node",
+            "choose a name that is not nN or root and has no \"..\"");
     }
     TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
-    TRY_ASSIGN(const overlay::Node node, workspace.operations().checkpoint(asker(), overlay::NodeKind::kCheckpoint,
-                                                                          options.name, options.text));
+    TRY_ASSIGN(const overlay::Node node,
+               workspace.operations().checkpoint(asker(), overlay::NodeKind::kCheckpoint,
+                                                 options.name, options.text));
     if (context.json) {
         context.out.line(control::dump(control::encode(node)));
     } else {
@@ -35,7 +38,8 @@ Result<int> checkpoint(Context& context, const CheckpointOptions& options) {
 
 void add_checkpoint(CLI::App& app, Context& context) {
     const auto options = std::make_shared<CheckpointOptions>();
-    CLI::App* command = add_command(app, context, "checkpoint", "Remember this state, to come back to", options, checkpoint);
+    CLI::App* command = add_command(app, context, "checkpoint",
+                                    "Remember this state, to come back to", options, checkpoint);
     command->add_option("NAME", options->name, "A name for `unwrite rollback NAME`");
     command->add_option("-m,--message", options->text, "A word about it, for the log");
 }

@@ -1,4 +1,5 @@
-// One function per command: declares its options and puts its action into the context. One file each.
+// One function per command: declares its options and puts its action into the context. One file
+// each.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -29,7 +30,8 @@ void add_doctor(CLI::App& app, Context& context);
 /// A subcommand whose callback makes `action` the one to be run.
 template <class Options>
 CLI::App* add_command(CLI::App& app, Context& context, const char* name, const char* about,
-                      const std::shared_ptr<Options>& options, Result<int> (*action)(Context&, const Options&)) {
+                      const std::shared_ptr<Options>& options,
+                      Result<int> (*action)(Context&, const Options&)) {
     CLI::App* command = app.add_subcommand(name, about);
     command->callback([&context, name, options, action] {
         context.verb = name;

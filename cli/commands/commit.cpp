@@ -15,7 +15,9 @@ struct CommitOptions {
 Result<int> commit(Context& context, const CommitOptions& options) {
     TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
     if (!options.yes && !options.keep_history && can_ask() &&
-        ask(context, "Accept all changes of this task? They can then no longer be taken back. (y/n)", "yn") != 'y') {
+        ask(context,
+            "Accept all changes of this task? They can then no longer be taken back. (y/n)",
+            "yn") != 'y') {
         context.notes.line("Nothing was done.");
         return kNothingToDo;
     }
@@ -33,9 +35,11 @@ Result<int> commit(Context& context, const CommitOptions& options) {
 
 void add_commit(CLI::App& app, Context& context) {
     const auto options = std::make_shared<CommitOptions>();
-    CLI::App* command = add_command(app, context, "commit", "Accept everything that changed", options, commit);
+    CLI::App* command =
+        add_command(app, context, "commit", "Accept everything that changed", options, commit);
     command->add_option("-m,--message", options->text, "A word about it, for the log");
-    command->add_flag("--keep-history", options->keep_history, "Keep the states before it until gc");
+    command->add_flag("--keep-history", options->keep_history,
+                      "Keep the states before it until gc");
     command->add_flag("--yes", options->yes, "Do not ask");
 }
 

@@ -22,12 +22,14 @@ struct Range {
     std::string to;
 };
 
-/// The first word is a node when it looks like one, or names a checkpoint and no file ("./NAME" is always a file).
+/// The first word is a node when it looks like one, or names a checkpoint and no file ("./NAME" is
+/// always a file).
 Result<bool> is_range(Context& context, overlay::Operations& operations, const std::string& word) {
     const std::size_t dots = word.find("..");
     if (is_node(word) || word == "root") return true;
     if (dots != std::string::npos && word.find('/') == std::string::npos) return true;
-    if (word.find('/') != std::string::npos || sys::stat_at(AT_FDCWD, context.base + "/" + word)) return false;
+    if (word.find('/') != std::string::npos || sys::stat_at(AT_FDCWD, context.base + "/" + word))
+        return false;
     TRY_ASSIGN(const overlay::Log log, operations.log("", true, false));
     return std::any_of(log.entries.begin(), log.entries.end(),
                        [&](const overlay::LogEntry& entry) { return entry.node.name == word; });
@@ -73,11 +75,14 @@ Result<int> diff(Context& context, const DiffOptions& options) {
 
 void add_diff(CLI::App& app, Context& context) {
     const auto options = std::make_shared<DiffOptions>();
-    CLI::App* command = add_command(app, context, "diff", "What changed, line by line", options, diff);
-    command->add_option("NODE[..NODE] PATH", options->words,
-                        "From a node (default: the root) to a node (default: the live state), only these paths");
+    CLI::App* command =
+        add_command(app, context, "diff", "What changed, line by line", options, diff);
+    command->add_option(
+        "NODE[..NODE] PATH", options->words,
+        "From a node (default: the root) to a node (default: the live state), only these paths");
     command->add_flag("--stat", options->stat, "Only how many lines");
-    command->footer("Examples:\n  unwrite diff\n  unwrite diff before src/\n  unwrite diff n3..n5 --stat");
+    command->footer(
+        "Examples:\n  unwrite diff\n  unwrite diff before src/\n  unwrite diff n3..n5 --stat");
 }
 
 }  // namespace unwrite::cli

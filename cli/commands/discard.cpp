@@ -25,7 +25,8 @@ Result<int> discard(Context& context, const DiscardOptions& options) {
         return kDone;
     }
     if (!options.yes && !can_ask()) {
-        return Error(ErrorKind::kUsage, EINVAL, "discard: there is no terminal to ask on", "use --yes to discard without being asked");
+        return Error(ErrorKind::kUsage, EINVAL, "discard: there is no terminal to ask on",
+                     "use --yes to discard without being asked");
     }
     if (!options.yes && ask(context, "Discard all changes from this task? (y/n)", "yn") != 'y') {
         context.notes.line("Nothing was done.");
@@ -41,7 +42,8 @@ Result<int> discard(Context& context, const DiscardOptions& options) {
 
 void add_discard(CLI::App& app, Context& context) {
     const auto options = std::make_shared<DiscardOptions>();
-    CLI::App* command = add_command(app, context, "discard", "Take everything back to where the task began", options, discard);
+    CLI::App* command = add_command(
+        app, context, "discard", "Take everything back to where the task began", options, discard);
     command->add_flag("--yes", options->yes, "Do not ask");
     command->add_flag("--purge", options->purge, "For good: without the possibility of a redo");
     command->add_flag("--dry-run", options->dry_run, "Only say what would happen");

@@ -49,7 +49,8 @@ Finding device() {
     const bool there = sys::stat_at(AT_FDCWD, "/dev/fuse").ok();
     return {"/dev/fuse", Verdict::kBad, there ? "may not be opened" : "is missing",
             there ? "let this user read and write it, or run as root"
-                  : "load the kernel's module (`modprobe fuse`), or give the container --device /dev/fuse"};
+                  : "load the kernel's module (`modprobe fuse`), or give the container --device "
+                    "/dev/fuse"};
 }
 
 Finding helper() {
@@ -57,7 +58,8 @@ Finding helper() {
     if (!found.empty()) return {"fusermount3", Verdict::kGood, found, ""};
     const bool root = ::geteuid() == 0;
     return {"fusermount3", root ? Verdict::kNote : Verdict::kBad,
-            root ? "not installed (root mounts without it)" : "not installed", "install the package fuse3"};
+            root ? "not installed (root mounts without it)" : "not installed",
+            "install the package fuse3"};
 }
 
 Finding kernel() {
@@ -79,48 +81,58 @@ bool can_clone(int directory) {
     const Result<UniqueFd> from = sys::open_at(directory, ".", O_RDWR | O_TMPFILE, 0600);
     const Result<UniqueFd> to = sys::open_at(directory, ".", O_RDWR | O_TMPFILE, 0600);
     const std::string block(65536, 'x');
-    if (!from || !to || !sys::write_all_at(from->get(), std::as_bytes(std::span(block)), 0)) return false;
+    if (!from || !to || !sys::write_all_at(from->get(), std::as_bytes(std::span(block)), 0))
+        return false;
     return ::ioctl(to->get(), FICLONE, from->get()) == 0;
 }
 
 Finding reflink(const std::string& directory) {
     const Result<UniqueFd> fd = sys::open_at(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
-    if (!fd) return {"directory", Verdict::kBad, quote_name(directory) + ": " + fd.error().message(), ""};
+    if (!fd)
+        return {"directory", Verdict::kBad, quote_name(directory) + ": " + fd.error().message(),
+                ""};
     if (::faccessat(fd->get(), ".", W_OK, 0) != 0) {
-        return {"directory", Verdict::kBad, quote_name(directory) + " cannot be written to", "a workspace must be writable"};
+        return {"directory", Verdict::kBad, quote_name(directory) + " cannot be written to",
+                "a workspace must be writable"};
     }
-    if (can_clone(fd->get())) return {"reflink", Verdict::kGood, "yes: before-images cost no copy", ""};
-    return {"reflink", Verdict::kNote, "no: before-images are copied in blocks", "btrfs and xfs have it"};
+    if (can_clone(fd->get()))
+        return {"reflink", Verdict::kGood, "yes: before-images cost no copy", ""};
+    return {"reflink", Verdict::kNote, "no: before-images are copied in blocks",
+            "btrfs and xfs have it"};
 }
 
 void add_workspace(std::vector<Finding>& findings, const std::string& directory) {
     const Result<Workspace> workspace = Workspace::open_mounted(directory);
     if (!workspace) {
         const bool none = workspace.error().kind() == ErrorKind::kNoWorkspace;
-        findings.push_back({"workspace", none ? Verdict::kNote : Verdict::kBad, harmless(workspace.error().message()),
-                            workspace.error().advice()});
+        findings.push_back({"workspace", none ? Verdict::kNote : Verdict::kBad,
+                            harmless(workspace.error().message()), workspace.error().advice()});
         return;
     }
     const control::DaemonInfo& info = workspace->remote()->info();
     findings.push_back({"workspace", Verdict::kGood,
-                        fmt::format("{}, served by process {} (unwrite {})", quote_name(workspace->root()), info.pid,
-                                    info.version),
+                        fmt::format("{}, served by process {} (unwrite {})",
+                                    quote_name(workspace->root()), info.pid, info.version),
                         ""});
     std::vector<User> raw = users_below(info.workspace, View::kRaw, workspace->mount()->mount);
     std::erase_if(raw, [&](const User& user) { return user.pid == info.pid; });
     if (raw.empty()) {
         findings.push_back({"raw view", Verdict::kGood, "no process is past the mount", ""});
     } else {
-        findings.push_back({"raw view", Verdict::kNote, "past the mount are " + user_words(raw),
-                            "what they write is not captured; in a shell, `cd .` enters the mount"});
+        findings.push_back(
+            {"raw view", Verdict::kNote, "past the mount are " + user_words(raw),
+             "what they write is not captured; in a shell, `cd .` enters the mount"});
     }
 }
 
 const char* word(Verdict verdict) {
     switch (verdict) {
-        case Verdict::kGood: return "ok";
-        case Verdict::kNote: return "note";
-        case Verdict::kBad: return "bad";
+        case Verdict::kGood:
+            return "ok";
+        case Verdict::kNote:
+            return "note";
+        case Verdict::kBad:
+            return "bad";
     }
     return "";
 }
@@ -128,34 +140,40 @@ const char* word(Verdict verdict) {
 void print(Context& context, const std::vector<Finding>& findings) {
     control::Json list = control::Json::array();
     for (const Finding& finding : findings) {
-        list.push_back({{"what", finding.what}, {"verdict", word(finding.verdict)},
-                        {"text", control::encode_bytes(finding.text)}, {"advice", finding.advice}});
+        list.push_back({{"what", finding.what},
+                        {"verdict", word(finding.verdict)},
+                        {"text", control::encode_bytes(finding.text)},
+                        {"advice", finding.advice}});
         if (context.json) continue;
-        context.out.line(fmt::format("{:<5}{:<12} {}", word(finding.verdict), finding.what, finding.text));
+        context.out.line(
+            fmt::format("{:<5}{:<12} {}", word(finding.verdict), finding.what, finding.text));
         if (!finding.advice.empty()) context.out.line(fmt::format("{:<18}{}", "", finding.advice));
     }
     if (context.json) context.out.line(control::dump(control::Json{{"findings", list}}));
 }
 
 Result<int> doctor(Context& context, const DoctorOptions& /*options*/) {
-    std::vector<Finding> findings = {device(), helper(), kernel(),
-                                     {"program", Verdict::kGood, std::string("unwrite ") + UNWRITE_VERSION, ""},
-                                     descriptors(), reflink(context.base)};
+    std::vector<Finding> findings = {
+        device(),      helper(),
+        kernel(),      {"program", Verdict::kGood, std::string("unwrite ") + UNWRITE_VERSION, ""},
+        descriptors(), reflink(context.base)};
     const Result<Config> config = load_user_config();
     findings.push_back(config ? Finding{"settings", Verdict::kGood, "can be read", ""}
-                              : Finding{"settings", Verdict::kBad, config.error().message(), config.error().advice()});
+                              : Finding{"settings", Verdict::kBad, config.error().message(),
+                                        config.error().advice()});
     add_workspace(findings, context.base);
     print(context, findings);
-    const bool bad = std::any_of(findings.begin(), findings.end(),
-                                 [](const Finding& finding) { return finding.verdict == Verdict::kBad; });
+    const bool bad = std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
+        return finding.verdict == Verdict::kBad;
+    });
     return bad ? kFailed : kDone;
 }
 
 }  // namespace
 
 void add_doctor(CLI::App& app, Context& context) {
-    add_command(app, context, "doctor", "What this machine can do, and what to change", std::make_shared<DoctorOptions>(),
-                doctor);
+    add_command(app, context, "doctor", "What this machine can do, and what to change",
+                std::make_shared<DoctorOptions>(), doctor);
 }
 
 }  // namespace unwrite::cli

@@ -28,7 +28,8 @@ Result<int> gc(Context& context, const GcOptions& options) {
     if (context.json) {
         context.out.line(control::dump(control::encode(collected)));
     } else {
-        context.out.line("dropped " + counted(collected.nodes, "abandoned state", "abandoned states") + ", " +
+        context.out.line("dropped " +
+                         counted(collected.nodes, "abandoned state", "abandoned states") + ", " +
                          counted(collected.deltas, "delta", "deltas") + ", " +
                          counted(collected.objects, "object", "objects") + " of the attic");
     }
@@ -39,11 +40,15 @@ Result<int> gc(Context& context, const GcOptions& options) {
 
 void add_gc(CLI::App& app, Context& context) {
     const auto options = std::make_shared<GcOptions>();
-    CLI::App* command = add_command(app, context, "gc", "Drop abandoned states, the oldest first", options, gc);
+    CLI::App* command =
+        add_command(app, context, "gc", "Drop abandoned states, the oldest first", options, gc);
     command->add_option("--max-age", options->max_age, "Older than this: 30d, 12h; 0 for no limit");
     command->add_option("--max-nodes", options->max_nodes, "More than this many; 0 for no limit");
-    command->add_option("--max-bytes", options->max_bytes, "When the state directory has more: 500M, 10G; 0 for no limit");
-    command->footer("Without options the limits of the configuration hold (30 days). States on the way to the live one stay.");
+    command->add_option("--max-bytes", options->max_bytes,
+                        "When the state directory has more: 500M, 10G; 0 for no limit");
+    command->footer(
+        "Without options the limits of the configuration hold (30 days). States on the way to the "
+        "live one stay.");
 }
 
 }  // namespace unwrite::cli

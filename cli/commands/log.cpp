@@ -24,7 +24,8 @@ Result<int> log(Context& context, const LogOptions& options) {
         context.out.line(control::dump(control::encode(found)));
         return kDone;
     }
-    context.out.print(log_lines(found, changes, context.out.has_colour() ? Colour::kYes : Colour::kNo));
+    context.out.print(
+        log_lines(found, changes, context.out.has_colour() ? Colour::kYes : Colour::kNo));
     return kDone;
 }
 
@@ -32,9 +33,11 @@ Result<int> log(Context& context, const LogOptions& options) {
 
 void add_log(CLI::App& app, Context& context) {
     const auto options = std::make_shared<LogOptions>();
-    CLI::App* command = add_command(app, context, "log", "The states that are remembered, newest first", options, log);
+    CLI::App* command = add_command(app, context, "log",
+                                    "The states that are remembered, newest first", options, log);
     command->add_option("PATH", options->path, "Only those that changed it, or what is below");
-    command->add_flag("--all", options->all, "Those that were left by undo, rollback or discard too");
+    command->add_flag("--all", options->all,
+                      "Those that were left by undo, rollback or discard too");
     command->add_flag("--changes", options->changes, "With what each changed, and who did it");
     command->footer("@ where the live state began, * on the way to it, x abandoned.");
 }

@@ -26,7 +26,8 @@ Result<int> mount(Context& context, const MountOptions& options) {
                          (elsewhere ? " at " + quote_name(info.mount_point) : "") + " (n" +
                          std::to_string(status.current) + ")");
     }
-    if (info.finished_restore) context.notes.line("unwrite: finished a restore or commit that was interrupted");
+    if (info.finished_restore)
+        context.notes.line("unwrite: finished a restore or commit that was interrupted");
     TRY(settle_unfinished(context, workspace.operations(), info.interrupted, ending));
     return kDone;
 }
@@ -35,10 +36,13 @@ Result<int> mount(Context& context, const MountOptions& options) {
 
 void add_mount(CLI::App& app, Context& context) {
     const auto options = std::make_shared<MountOptions>();
-    CLI::App* command = add_command(app, context, "mount", "Begin keeping what is written in a directory", options, mount);
+    CLI::App* command = add_command(app, context, "mount",
+                                    "Begin keeping what is written in a directory", options, mount);
     command->add_option("DIR", options->request.directory, "The directory")->required();
-    command->add_option("--at", options->request.at, "Mount there and not over the directory itself");
-    command->add_flag("--foreground", options->request.foreground, "Serve in this process; Ctrl-C unmounts");
+    command->add_option("--at", options->request.at,
+                        "Mount there and not over the directory itself");
+    command->add_flag("--foreground", options->request.foreground,
+                      "Serve in this process; Ctrl-C unmounts");
     command->add_flag("--allow-other", options->request.allow_other,
                       "Let other users in as well (needs user_allow_other in /etc/fuse.conf)");
     command->add_option("--on-unfinished", options->on_unfinished,

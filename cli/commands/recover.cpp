@@ -40,8 +40,8 @@ Result<int> recover(Context& context, const RecoverOptions& options) {
         context.out.line(control::dump(json));
     } else {
         if (finished) context.out.line("finished a restore or commit that was interrupted");
-        context.out.line((status.wounded ? "wounded: " : "sound: ") + summary_words(status.changes) + " since n" +
-                         std::to_string(status.root));
+        context.out.line((status.wounded ? "wounded: " : "sound: ") +
+                         summary_words(status.changes) + " since n" + std::to_string(status.root));
     }
     if (options.status) return status.wounded ? kNeedsRecovery : kDone;
     TRY(settle_unfinished(context, workspace.operations(), interrupted, ending_of(options)));
@@ -52,12 +52,15 @@ Result<int> recover(Context& context, const RecoverOptions& options) {
 
 void add_recover(CLI::App& app, Context& context) {
     const auto options = std::make_shared<RecoverOptions>();
-    CLI::App* command = add_command(app, context, "recover", "After a crash: finish what was begun, settle the open task",
-                                    options, recover);
-    CLI::Option* commit = command->add_flag("--commit", options->commit, "Accept the changes of the open task");
+    CLI::App* command =
+        add_command(app, context, "recover",
+                    "After a crash: finish what was begun, settle the open task", options, recover);
+    CLI::Option* commit =
+        command->add_flag("--commit", options->commit, "Accept the changes of the open task");
     CLI::Option* discard = command->add_flag("--discard", options->discard, "Take them back");
     CLI::Option* keep = command->add_flag("--keep", options->keep, "Leave the task open");
-    CLI::Option* status = command->add_flag("--status", options->status, "Only say how things stand");
+    CLI::Option* status =
+        command->add_flag("--status", options->status, "Only say how things stand");
     commit->excludes(discard, keep, status);
     discard->excludes(keep, status);
     keep->excludes(status);

@@ -14,7 +14,8 @@ struct RedoOptions {
 };
 
 Result<int> redo(Context& context, const RedoOptions& options) {
-    if (options.count == 0) return Error(ErrorKind::kUsage, EINVAL, "redo 0: the number of steps is 1 or more");
+    if (options.count == 0)
+        return Error(ErrorKind::kUsage, EINVAL, "redo 0: the number of steps is 1 or more");
     TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
     return restore(context, options.dry_run, "redone", [&](bool dry_run) {
         return workspace.operations().redo(asker(), options.count, dry_run);
@@ -25,7 +26,8 @@ Result<int> redo(Context& context, const RedoOptions& options) {
 
 void add_redo(CLI::App& app, Context& context) {
     const auto options = std::make_shared<RedoOptions>();
-    CLI::App* command = add_command(app, context, "redo", "Forward again after undo, rollback or discard", options, redo);
+    CLI::App* command = add_command(app, context, "redo",
+                                    "Forward again after undo, rollback or discard", options, redo);
     command->add_option("N", options->count, "How many steps (default 1)");
     command->add_flag("--dry-run", options->dry_run, "Only say what would happen");
 }

@@ -19,7 +19,8 @@ Result<int> restore_paths(Context& context, const RestoreOptions& options) {
     for (const std::string& path : options.paths) {
         TRY_ASSIGN(paths.emplace_back(), workspace.inside(context.base, path));
     }
-    const std::string done = "restored " + counted(paths.size(), "path", "paths") + " from " + quote_name(options.from);
+    const std::string done =
+        "restored " + counted(paths.size(), "path", "paths") + " from " + quote_name(options.from);
     return restore(context, options.dry_run, done, [&](bool dry_run) {
         return workspace.operations().restore_paths(asker(), paths, options.from, dry_run);
     });
@@ -29,7 +30,8 @@ Result<int> restore_paths(Context& context, const RestoreOptions& options) {
 
 void add_restore(CLI::App& app, Context& context) {
     const auto options = std::make_shared<RestoreOptions>();
-    CLI::App* command = add_command(app, context, "restore", "Single paths, as they were in any state", options, restore_paths);
+    CLI::App* command = add_command(
+        app, context, "restore", "Single paths, as they were in any state", options, restore_paths);
     command->add_option("PATH", options->paths, "Files or directories")->required();
     command->add_option("--from", options->from, "A node or checkpoint (default: the root)");
     command->add_flag("--dry-run", options->dry_run, "Only say what would happen");

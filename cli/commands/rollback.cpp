@@ -15,7 +15,8 @@ struct RollbackOptions {
 
 Result<int> rollback(Context& context, const RollbackOptions& options) {
     TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
-    const std::string done = "rolled back" + (options.node.empty() ? "" : " to " + quote_name(options.node));
+    const std::string done =
+        "rolled back" + (options.node.empty() ? "" : " to " + quote_name(options.node));
     return restore(context, options.dry_run, done, [&](bool dry_run) {
         return workspace.operations().rollback(asker(), options.node, options.pop, dry_run);
     });
@@ -25,9 +26,12 @@ Result<int> rollback(Context& context, const RollbackOptions& options) {
 
 void add_rollback(CLI::App& app, Context& context) {
     const auto options = std::make_shared<RollbackOptions>();
-    CLI::App* command = add_command(app, context, "rollback", "Back to a checkpoint, exactly", options, rollback);
-    command->add_option("NODE", options->node, "A checkpoint's name, nK or root (default: the newest named checkpoint)");
-    command->add_flag("--pop", options->pop, "Close the checkpoint as well; without it it stays for another rollback");
+    CLI::App* command =
+        add_command(app, context, "rollback", "Back to a checkpoint, exactly", options, rollback);
+    command->add_option("NODE", options->node,
+                        "A checkpoint's name, nK or root (default: the newest named checkpoint)");
+    command->add_flag("--pop", options->pop,
+                      "Close the checkpoint as well; without it it stays for another rollback");
     command->add_flag("--dry-run", options->dry_run, "Only say what would happen");
 }
 

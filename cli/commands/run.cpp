@@ -23,11 +23,13 @@ struct RunOptions {
 
 std::string joined(const std::vector<std::string>& words) {
     std::string text;
-    for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+    for (const std::string& word : words)
+        text += (text.empty() ? "" : " ") + word;
     return text;
 }
 
-/// The workspace around the base directory, mounted; the base directory itself becomes one when there is none.
+/// The workspace around the base directory, mounted; the base directory itself becomes one when
+/// there is none.
 Result<Workspace> mounted(Context& context) {
     Result<Workspace> workspace = Workspace::open_mounted(context.base);
     if (workspace || workspace.error().kind() != ErrorKind::kNoWorkspace) return workspace;
@@ -58,7 +60,8 @@ Result<Ran> run_command(Context& context, Workspace& workspace, const RunOptions
     agent.session = options.session;
     Ran ran;
     TRY_ASSIGN(ran.node, workspace.operations().begin_run(agent, joined(options.command)));
-    ran.session = options.session.empty() ? fmt::format("run-{}", ran.node.number) : options.session;
+    ran.session =
+        options.session.empty() ? fmt::format("run-{}", ran.node.number) : options.session;
     ignore(context.notes.flush(), "before the command prints");
     const Result<Ended> ended = guard.run(directory, ran.session);
     const Result<> closed = workspace.operations().end_run(ran.node.number);
@@ -68,11 +71,14 @@ Result<Ran> run_command(Context& context, Workspace& workspace, const RunOptions
     return ran;
 }
 
-Result<overlay::Status> print_summary(Context& context, overlay::Operations& operations, const Ran& ran) {
-    TRY_ASSIGN(overlay::Status status, operations.status(fmt::format("n{}", ran.node.number), true));
+Result<overlay::Status> print_summary(Context& context, overlay::Operations& operations,
+                                      const Ran& ran) {
+    TRY_ASSIGN(overlay::Status status,
+               operations.status(fmt::format("n{}", ran.node.number), true));
     const Colour colour = context.notes.has_colour() ? Colour::kYes : Colour::kNo;
     if (ran.ended.leftovers > 0) {
-        context.notes.line("unwrite: ended " + counted(ran.ended.leftovers, "process", "processes") +
+        context.notes.line("unwrite: ended " +
+                           counted(ran.ended.leftovers, "process", "processes") +
                            " that the command had left running");
     }
     if (context.json) {
@@ -88,8 +94,8 @@ Result<overlay::Status> print_summary(Context& context, overlay::Operations& ope
     return status;
 }
 
-Result<> finish(Context& context, overlay::Operations& operations, const RunOptions& options, const Ran& ran,
-                bool clean_before) {
+Result<> finish(Context& context, overlay::Operations& operations, const RunOptions& options,
+                const Ran& ran, bool clean_before) {
     TRY_ASSIGN(const overlay::Status status, print_summary(context, operations, ran));
     if (status.changes.empty()) return {};
     TRY_ASSIGN(Ending ending, parse_ending(options.on_exit));
@@ -97,16 +103,19 @@ Result<> finish(Context& context, overlay::Operations& operations, const RunOpti
     if (!clean_before && ending != Ending::kDiscard) {
         context.notes.line("(other changes were open before this run; a commit accepts them too)");
     }
-    // What was there before the run is none of its business: a discard goes back to where the run began.
+    // What was there before the run is none of its business: a discard goes back to where the run
+    // began.
     const std::string node = fmt::format("n{}", ran.node.number);
-    const Question question{node, clean_before ? "" : node, "[C]ommit  [D]iscard  [R]eview", ran.session};
+    const Question question{node, clean_before ? "" : node, "[C]ommit  [D]iscard  [R]eview",
+                            ran.session};
     TRY(settle(context, operations, ending, question));
     return {};
 }
 
 Result<int> run(Context& context, const RunOptions& options) {
     if (options.command.empty()) {
-        return Error(ErrorKind::kUsage, EINVAL, "run: no command", "unwrite run [OPTIONS] -- COMMAND [ARGUMENTS]");
+        return Error(ErrorKind::kUsage, EINVAL, "run: no command",
+                     "unwrite run [OPTIONS] -- COMMAND [ARGUMENTS]");
     }
     TRY(parse_ending(options.on_exit));
     TRY_ASSIGN(Workspace workspace, mounted(context));
@@ -116,7 +125,8 @@ Result<int> run(Context& context, const RunOptions& options) {
         context.notes.line("unwrite: run " + quote_name(options.command[0]) + ": " +
                            Error(ran.ended.exec_failure).message());
     }
-    const Result<> finished = finish(context, workspace.operations(), options, ran, before.changes.empty());
+    const Result<> finished =
+        finish(context, workspace.operations(), options, ran, before.changes.empty());
     if (!finished) return finished.error();
     return exit_code_of(ran.ended);
 }
@@ -126,14 +136,19 @@ Result<int> run(Context& context, const RunOptions& options) {
 void add_run(CLI::App& app, Context& context, const std::vector<std::string>& rest) {
     const auto options = std::make_shared<RunOptions>();
     options->command = rest;
-    CLI::App* command = add_command(app, context, "run", "Run a command as one step that can be taken back", options, run);
-    command->add_option("--session", options->session, "A name for what it changes, for `unwrite undo NAME`");
+    CLI::App* command = add_command(
+        app, context, "run", "Run a command as one step that can be taken back", options, run);
+    command->add_option("--session", options->session,
+                        "A name for what it changes, for `unwrite undo NAME`");
     command->add_option("--on-exit", options->on_exit, "Afterwards: ask, keep, commit or discard");
-    command->add_flag("--discard-on-failure", options->discard_on_failure, "Take its changes back when it fails");
-    command->add_flag("--leave-running", options->leave_running,
-                      "Do not end processes that outlive the command; from then on they count as the user's");
-    command->footer("The command follows \"--\"; its exit code is passed on. Example:\n"
-                    "  unwrite run --discard-on-failure -- make install");
+    command->add_flag("--discard-on-failure", options->discard_on_failure,
+                      "Take its changes back when it fails");
+    command->add_flag(
+        "--leave-running", options->leave_running,
+        "Do not end processes that outlive the command; from then on they count as the user's");
+    command->footer(
+        "The command follows \"--\"; its exit code is passed on. Example:\n"
+        "  unwrite run --discard-on-failure -- make install");
 }
 
 }  // namespace unwrite::cli

@@ -25,7 +25,8 @@ std::string git_words(const std::string& root) {
     std::string head = sys::read_file_at(AT_FDCWD, root + "/.git/HEAD").value_or("");
     if (head.ends_with('\n')) head.pop_back();
     constexpr std::string_view branch = "ref: refs/heads/";
-    if (head.starts_with(branch)) return "git: on " + quote_name(std::string_view(head).substr(branch.size()));
+    if (head.starts_with(branch))
+        return "git: on " + quote_name(std::string_view(head).substr(branch.size()));
     return "git: detached at " + quote_name(head.substr(0, 7));
 }
 
@@ -38,21 +39,25 @@ void print_json(Context& context, const Workspace& workspace, const overlay::Sta
     context.out.line(control::dump(json));
 }
 
-void print_text(Context& context, const Workspace& workspace, const overlay::Status& status, const std::string& since) {
+void print_text(Context& context, const Workspace& workspace, const overlay::Status& status,
+                const std::string& since) {
     std::string head = quote_name(workspace.root()) + (workspace.mount() ? "" : " (not mounted)");
-    head += fmt::format(": at n{}, {} since {}", status.current, counted(status.steps, "step", "steps"),
-                        since.empty() ? fmt::format("n{}", status.root) : quote_name(since));
+    head +=
+        fmt::format(": at n{}, {} since {}", status.current, counted(status.steps, "step", "steps"),
+                    since.empty() ? fmt::format("n{}", status.root) : quote_name(since));
     if (!status.checkpoint.empty()) head += ", checkpoint " + quote_name(status.checkpoint);
     context.out.line(head + "; " + git_words(workspace.root()));
     context.out.line(summary_words(status.changes));
     if (status.changes.empty()) return;
-    context.out.print(change_lines(status.changes, 0, context.out.has_colour() ? Colour::kYes : Colour::kNo));
+    context.out.print(
+        change_lines(status.changes, 0, context.out.has_colour() ? Colour::kYes : Colour::kNo));
     context.out.line(line_words(status.lines, files_changed(status.changes)));
 }
 
 Result<int> status(Context& context, const StatusOptions& options) {
     TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
-    TRY_ASSIGN(const overlay::Status found, workspace.operations().status(options.since, !options.line));
+    TRY_ASSIGN(const overlay::Status found,
+               workspace.operations().status(options.since, !options.line));
     if (context.json) {
         print_json(context, workspace, found);
     } else if (options.line) {
@@ -61,7 +66,9 @@ Result<int> status(Context& context, const StatusOptions& options) {
         print_text(context, workspace, found, options.since);
     }
     if (!found.wounded) return kDone;
-    context.notes.line("unwrite: a restore or commit was interrupted; nothing can be changed until it is finished");
+    context.notes.line(
+        "unwrite: a restore or commit was interrupted; nothing can be changed until it is "
+        "finished");
     context.notes.line("`unwrite recover` finishes it");
     return kNeedsRecovery;
 }
@@ -70,10 +77,12 @@ Result<int> status(Context& context, const StatusOptions& options) {
 
 void add_status(CLI::App& app, Context& context) {
     const auto options = std::make_shared<StatusOptions>();
-    CLI::App* command = add_command(app, context, "status", "What changed since the task began", options, status);
+    CLI::App* command =
+        add_command(app, context, "status", "What changed since the task began", options, status);
     command->add_flag("--line", options->line, "One line, for a shell's prompt");
     command->add_option("--since", options->since, "Since this node or checkpoint");
-    command->footer("A created, D deleted, M modified, R renamed, m attributes only (mode, owner, times).");
+    command->footer(
+        "A created, D deleted, M modified, R renamed, m attributes only (mode, owner, times).");
 }
 
 }  // namespace unwrite::cli

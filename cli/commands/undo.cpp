@@ -19,18 +19,20 @@ struct UndoOptions {
 Result<int> undo(Context& context, const UndoOptions& options) {
     const Result<std::uint64_t> count = parse_number(options.what);
     if (count && (*count == 0 || *count > std::numeric_limits<unsigned>::max())) {
-        return Error(ErrorKind::kUsage, EINVAL, "undo " + options.what + ": the number of steps is 1 or more");
+        return Error(ErrorKind::kUsage, EINVAL,
+                     "undo " + options.what + ": the number of steps is 1 or more");
     }
     TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
     overlay::Operations& operations = workspace.operations();
     if (!count) {
-        return restore(context, options.dry_run, "undid " + quote_name(options.what), [&](bool dry_run) {
-            return operations.revert(asker(), options.what, dry_run);
-        });
+        return restore(
+            context, options.dry_run, "undid " + quote_name(options.what),
+            [&](bool dry_run) { return operations.revert(asker(), options.what, dry_run); });
     }
     const unsigned steps = static_cast<unsigned>(*count);
-    Result<int> outcome = restore(context, options.dry_run, "undid " + counted(steps, "step", "steps"),
-                                  [&](bool dry_run) { return operations.undo(asker(), steps, dry_run); });
+    Result<int> outcome =
+        restore(context, options.dry_run, "undid " + counted(steps, "step", "steps"),
+                [&](bool dry_run) { return operations.undo(asker(), steps, dry_run); });
     if (!outcome && outcome.error().kind() == ErrorKind::kNothing) {
         // The very words that the tool `Undo` answers with, and nothing else.
         return Error(ErrorKind::kNothing, outcome.error().number(),
@@ -43,10 +45,14 @@ Result<int> undo(Context& context, const UndoOptions& options) {
 
 void add_undo(CLI::App& app, Context& context) {
     const auto options = std::make_shared<UndoOptions>();
-    CLI::App* command = add_command(app, context, "undo", "Take back the newest steps, or one in the middle", options, undo);
-    command->add_option("WHAT", options->what, "How many steps (default 1), one node nK, or a session such as run-5");
+    CLI::App* command = add_command(
+        app, context, "undo", "Take back the newest steps, or one in the middle", options, undo);
+    command->add_option("WHAT", options->what,
+                        "How many steps (default 1), one node nK, or a session such as run-5");
     command->add_flag("--dry-run", options->dry_run, "Only say what would happen");
-    command->footer("A step in the middle is taken back only where nothing changed the same since (else exit code 5).");
+    command->footer(
+        "A step in the middle is taken back only where nothing changed the same since (else exit "
+        "code 5).");
 }
 
 }  // namespace unwrite::cli

@@ -23,7 +23,8 @@ Result<int> unmount(Context& context, const UnmountOptions& options) {
         const bool dead = mount && workspace.error().number() == ENOTCONN;
         if (!dead) return workspace.error();
         TRY(fs::unmount_stale(mount->path));
-        context.notes.line("unwrite: the daemon was gone already; `unwrite mount` looks after what it left");
+        context.notes.line(
+            "unwrite: the daemon was gone already; `unwrite mount` looks after what it left");
         context.out.line("unmounted " + quote_name(mount->path));
         return kDone;
     }
@@ -36,9 +37,11 @@ Result<int> unmount(Context& context, const UnmountOptions& options) {
 
 void add_unmount(CLI::App& app, Context& context) {
     const auto options = std::make_shared<UnmountOptions>();
-    CLI::App* command = add_command(app, context, "unmount", "End the mount; changes stay, and can still be taken back",
-                                    options, unmount);
-    command->add_option("DIR", options->directory, "The workspace (default: the one around the current directory)");
+    CLI::App* command =
+        add_command(app, context, "unmount",
+                    "End the mount; changes stay, and can still be taken back", options, unmount);
+    command->add_option("DIR", options->directory,
+                        "The workspace (default: the one around the current directory)");
     command->add_flag("--force", options->force, "Though processes have files open there");
 }
 

@@ -16,9 +16,11 @@ struct Outcome {
 
 /// Through a shell, so that a test may redirect. `words` are quoted already.
 Outcome run(const Scratch& scratch, const std::string& words, const std::string& redirect = "") {
-    const std::string script = "cd '" + scratch.path() + "' && mkdir -p work home && cd work && HOME='" + scratch.path() +
-                               "/home' XDG_CONFIG_HOME= '" + std::string(std::getenv("UNWRITE_BUILD_DIR")) + "/unwrite' " +
-                               words + " >'" + scratch.path() + "/out' 2>'" + scratch.path() + "/err' </dev/null " + redirect;
+    const std::string script =
+        "cd '" + scratch.path() + "' && mkdir -p work home && cd work && HOME='" + scratch.path() +
+        "/home' XDG_CONFIG_HOME= '" + std::string(std::getenv("UNWRITE_BUILD_DIR")) + "/unwrite' " +
+        words + " >'" + scratch.path() + "/out' 2>'" + scratch.path() + "/err' </dev/null " +
+        redirect;
     Outcome outcome;
     const int status = std::system(script.c_str());
     outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -33,8 +35,9 @@ TEST(Binary, HelpAndVersion) {
     const Outcome help = run(scratch, "--help");
     EXPECT_EQ(help.code, 0);
     EXPECT_NE(help.out.find("unwrite mount ~/project"), std::string::npos);
-    for (const char* command : {"mount", "unmount", "run", "status", "checkpoint", "rollback", "undo", "redo", "log", "diff",
-                                "commit", "discard", "restore", "recover", "check", "gc", "doctor"}) {
+    for (const char* command :
+         {"mount", "unmount", "run", "status", "checkpoint", "rollback", "undo", "redo", "log",
+          "diff", "commit", "discard", "restore", "recover", "check", "gc", "doctor"}) {
         EXPECT_NE(help.out.find(command), std::string::npos) << command;
         EXPECT_EQ(run(scratch, std::string(command) + " --help").code, 0) << command;
     }
@@ -42,9 +45,11 @@ TEST(Binary, HelpAndVersion) {
 
 TEST(Binary, UsageErrorsAre2) {
     const Scratch scratch;
-    for (const char* words : {"", "explode", "status --nonsense", "mount", "undo a b", "redo 0", "undo 0", "run", "run --",
-                              "recover --commit --discard", "mount . --on-unfinished never", "restore", "checkpoint n7",
-                              "checkpoint a..b", "checkpoint root", "run --on-exit never -- true", "redo x"}) {
+    for (const char* words :
+         {"", "explode", "status --nonsense", "mount", "undo a b", "redo 0", "undo 0", "run",
+          "run --", "recover --commit --discard", "mount . --on-unfinished never", "restore",
+          "checkpoint n7", "checkpoint a..b", "checkpoint root", "run --on-exit never -- true",
+          "redo x"}) {
         const Outcome outcome = run(scratch, words);
         EXPECT_EQ(outcome.code, 2) << words << outcome.err;
         EXPECT_TRUE(outcome.err.starts_with("unwrite: ")) << words << outcome.err;
@@ -54,11 +59,13 @@ TEST(Binary, UsageErrorsAre2) {
 
 TEST(Binary, WithoutAWorkspaceEverythingIs6) {
     const Scratch scratch;
-    for (const char* words : {"status", "status --line", "checkpoint a", "rollback", "undo", "undo n3", "redo", "log", "diff",
-                              "commit", "discard --yes", "restore x", "recover", "check", "gc", "unmount", "unmount ."}) {
+    for (const char* words : {"status", "status --line", "checkpoint a", "rollback", "undo",
+                              "undo n3", "redo", "log", "diff", "commit", "discard --yes",
+                              "restore x", "recover", "check", "gc", "unmount", "unmount ."}) {
         const Outcome outcome = run(scratch, words);
         EXPECT_EQ(outcome.code, 6) << words << outcome.err;
-        EXPECT_NE(outcome.err.find("`unwrite mount DIR`"), std::string::npos) << words << outcome.err;
+        EXPECT_NE(outcome.err.find("`unwrite mount DIR`"), std::string::npos)
+            << words << outcome.err;
         EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 2) << outcome.err;
     }
 }
@@ -107,14 +114,16 @@ TEST(Binary, BadConfigurationNamesTheLine) {
     scratch.write("home/.config/unwrite/unwrite.toml", "# mine\ndurability = 'maybe'\n");
     const Outcome outcome = run(scratch, "mount .");
     EXPECT_EQ(outcome.code, 2);
-    EXPECT_NE(outcome.err.find("unwrite.toml:2: bad value for `durability`"), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("unwrite.toml:2: bad value for `durability`"), std::string::npos)
+        << outcome.err;
 }
 
 TEST(Binary, OutputThatCannotBeWrittenIsReported) {
     const Scratch scratch;
     const Outcome full = run(scratch, "doctor", ">/dev/full");
     EXPECT_EQ(full.code, 1);
-    EXPECT_NE(full.err.find("write output: No space left on device"), std::string::npos) << full.err;
+    EXPECT_NE(full.err.find("write output: No space left on device"), std::string::npos)
+        << full.err;
 }
 
 TEST(Binary, AReaderThatGoesAwayIsNoFailure) {

@@ -1,8 +1,7 @@
 #include "cli/config.h"
 
-#include <gtest/gtest.h>
-
 #include <fcntl.h>
+#include <gtest/gtest.h>
 
 #include "base/syscalls.h"
 #include "tests/cli/scratch.h"
@@ -27,7 +26,8 @@ TEST(Config, Defaults) {
 TEST(Config, EveryKey) {
     Config config;
     const Result<> read = read_config(
-        "durability = 'power'\n[restore]\nmtime = \"now\"\n[gc]\nmax_age_days = 2\nmax_abandoned = 5\nmax_bytes = '10K'\n",
+        "durability = 'power'\n[restore]\nmtime = \"now\"\n[gc]\nmax_age_days = 2\nmax_abandoned = "
+        "5\nmax_bytes = '10K'\n",
         "x.toml", config);
     ASSERT_TRUE(read) << read.error().message();
     EXPECT_TRUE(config.durable);
@@ -45,7 +45,8 @@ TEST(Config, ErrorsNameFileAndLine) {
     EXPECT_EQ(failure("[gc]\nage = 1\n"), "read x.toml:2: unknown key gc.age");
     EXPECT_EQ(failure("durability = 'perhaps'\n"), "read x.toml:1: bad value for `durability`");
     EXPECT_EQ(failure("\ndurability = true\n"), "read x.toml:2: bad value for `durability`");
-    EXPECT_EQ(failure("[gc]\nmax_age_days = -1\n"), "read x.toml:2: bad value for `gc.max_age_days`");
+    EXPECT_EQ(failure("[gc]\nmax_age_days = -1\n"),
+              "read x.toml:2: bad value for `gc.max_age_days`");
     EXPECT_EQ(failure("[gc]\nmax_bytes = 'much'\n"), "read x.toml:2: bad value for `gc.max_bytes`");
     EXPECT_EQ(failure("restore = 1\n"), "read x.toml:1: unknown key restore");
     EXPECT_TRUE(failure("a = = b\n").starts_with("read x.toml:1: "));
@@ -60,7 +61,8 @@ TEST(Config, TheWorkspaceWinsOverTheUser) {
     scratch.write("config/unwrite/unwrite.toml", "durability = 'power'\nrestore.mtime = 'now'\n");
     scratch.write("w/.unwrite/config.toml", "durability = 'process'\n");
     ::setenv("XDG_CONFIG_HOME", (scratch / "config").c_str(), 1);
-    const Result<UniqueFd> workspace = sys::open_at(AT_FDCWD, scratch / "w", O_RDONLY | O_DIRECTORY);
+    const Result<UniqueFd> workspace =
+        sys::open_at(AT_FDCWD, scratch / "w", O_RDONLY | O_DIRECTORY);
     ASSERT_TRUE(workspace);
     const Result<Config> config = load_config(workspace->get());
     ASSERT_TRUE(config) << config.error().message();
@@ -72,7 +74,8 @@ TEST(Config, AbsentFilesAreFine) {
     const Scratch scratch;
     ::setenv("XDG_CONFIG_HOME", (scratch / "none").c_str(), 1);
     EXPECT_TRUE(load_user_config());
-    const Result<UniqueFd> workspace = sys::open_at(AT_FDCWD, scratch.path(), O_RDONLY | O_DIRECTORY);
+    const Result<UniqueFd> workspace =
+        sys::open_at(AT_FDCWD, scratch.path(), O_RDONLY | O_DIRECTORY);
     EXPECT_TRUE(load_config(workspace->get()));
 }
 

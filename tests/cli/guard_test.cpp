@@ -15,7 +15,8 @@
 namespace unwrite::cli {
 namespace {
 
-Ended run(const Scratch& scratch, const std::vector<std::string>& command, bool leave_running = false) {
+Ended run(const Scratch& scratch, const std::vector<std::string>& command,
+          bool leave_running = false) {
     Result<Guard> guard = Guard::fork(GuardOptions{command, leave_running});
     EXPECT_TRUE(guard);
     const Result<Ended> ended = guard->run(scratch.path(), "run-7");
@@ -27,7 +28,9 @@ Ended shell(const Scratch& scratch, const std::string& script, bool leave_runnin
     return run(scratch, {"/bin/sh", "-c", script}, leave_running);
 }
 
-bool is_gone(pid_t pid) { return ::kill(pid, 0) != 0; }
+bool is_gone(pid_t pid) {
+    return ::kill(pid, 0) != 0;
+}
 
 TEST(Guard, TheExitCodeIsPassedOn) {
     const Scratch scratch;
@@ -60,7 +63,7 @@ TEST(Guard, NothingButTheStandardStreamsIsInherited) {
     ASSERT_EQ(::fcntl(open->get(), F_SETFD, 0), 0);
     shell(scratch, "cd /proc/self/fd && echo *");
     run(scratch, {"/bin/sh", "-c", "ls -1 /proc/self/fd | sort -n | tail -1 >last"});
-    EXPECT_LE(std::stoi(scratch.read("last")), 3);   // ls has its own descriptor of the listing
+    EXPECT_LE(std::stoi(scratch.read("last")), 3);  // ls has its own descriptor of the listing
 }
 
 TEST(Guard, SignalsAreAsTheyWereForTheCommand) {
@@ -77,10 +80,13 @@ TEST(Guard, ASignalForTheProgramReachesTheCommand) {
     ::sigaddset(&set, SIGTERM);
     ASSERT_EQ(::pthread_sigmask(SIG_BLOCK, &set, nullptr), 0);
     std::thread sender([&scratch, self = ::getpid()] {
-        while (scratch.read("ready").empty()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        while (scratch.read("ready").empty())
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
         ::kill(self, SIGTERM);
     });
-    const Ended ended = shell(scratch, "trap 'echo got >signal; exit 9' TERM; echo x >ready; while :; do sleep 0.05; done");
+    const Ended ended =
+        shell(scratch,
+              "trap 'echo got >signal; exit 9' TERM; echo x >ready; while :; do sleep 0.05; done");
     sender.join();
     EXPECT_EQ(exit_code_of(ended), 9);
     EXPECT_EQ(scratch.read("signal"), "got\n");
@@ -88,7 +94,8 @@ TEST(Guard, ASignalForTheProgramReachesTheCommand) {
 
 TEST(Guard, WhatTheCommandLeavesBehindIsEnded) {
     const Scratch scratch;
-    const Ended ended = shell(scratch, "(sleep 100 & echo $! >pid; exec setsid sleep 100) & sleep 0.2; exit 3");
+    const Ended ended =
+        shell(scratch, "(sleep 100 & echo $! >pid; exec setsid sleep 100) & sleep 0.2; exit 3");
     EXPECT_EQ(exit_code_of(ended), 3);
     EXPECT_GE(ended.leftovers, 2u);
     EXPECT_TRUE(is_gone(std::stoi(scratch.read("pid"))));
@@ -107,7 +114,8 @@ TEST(Guard, WithoutAStartNothingRuns) {
     const Scratch scratch;
     pid_t pid = 0;
     {
-        const Result<Guard> guard = Guard::fork(GuardOptions{{"/bin/sh", "-c", "touch ran"}, false});
+        const Result<Guard> guard =
+            Guard::fork(GuardOptions{{"/bin/sh", "-c", "touch ran"}, false});
         ASSERT_TRUE(guard);
         pid = guard->pid();
     }

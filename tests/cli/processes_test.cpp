@@ -15,7 +15,7 @@ namespace {
 
 /// A process that does `prepare` and then waits to be ended.
 class Sleeper {
-  public:
+ public:
     template <class Prepare>
     explicit Sleeper(const Prepare& prepare) {
         int ready[2];
@@ -24,7 +24,8 @@ class Sleeper {
         if (pid_ == 0) {
             prepare();
             if (::write(ready[1], "x", 1) != 1) ::_exit(1);
-            for (;;) ::pause();
+            for (;;)
+                ::pause();
         }
         char byte = 0;
         EXPECT_EQ(::read(ready[0], &byte, 1), 1);
@@ -39,12 +40,13 @@ class Sleeper {
     Sleeper& operator=(const Sleeper&) = delete;
     pid_t pid() const { return pid_; }
 
-  private:
+ private:
     pid_t pid_ = 0;
 };
 
 const User* find(const std::vector<User>& users, pid_t pid) {
-    const auto found = std::find_if(users.begin(), users.end(), [pid](const User& user) { return user.pid == pid; });
+    const auto found = std::find_if(users.begin(), users.end(),
+                                    [pid](const User& user) { return user.pid == pid; });
     return found == users.end() ? nullptr : &*found;
 }
 

@@ -12,7 +12,8 @@ namespace {
 using overlay::Change;
 using overlay::ChangeKind;
 
-Change change(ChangeKind kind, const std::string& path, std::uint32_t type = S_IFREG, std::uint64_t below = 0) {
+Change change(ChangeKind kind, const std::string& path, std::uint32_t type = S_IFREG,
+              std::uint64_t below = 0) {
     Change one;
     one.kind = kind;
     one.path = path;
@@ -23,7 +24,8 @@ Change change(ChangeKind kind, const std::string& path, std::uint32_t type = S_I
 
 std::vector<Change> several(ChangeKind kind, int count) {
     std::vector<Change> changes;
-    for (int i = 0; i < count; ++i) changes.push_back(change(kind, "f" + std::to_string(i)));
+    for (int i = 0; i < count; ++i)
+        changes.push_back(change(kind, "f" + std::to_string(i)));
     return changes;
 }
 
@@ -34,14 +36,17 @@ std::vector<Change> together(std::vector<Change> first, const More&... more) {
 }
 
 TEST(Render, S54_SummarySentence) {
-    EXPECT_EQ(summary_words(together(several(ChangeKind::kModified, 12), several(ChangeKind::kCreated, 3),
-                                     several(ChangeKind::kDeleted, 1))),
-              "Modified 12 files, created 3, deleted 1");
+    EXPECT_EQ(
+        summary_words(together(several(ChangeKind::kModified, 12), several(ChangeKind::kCreated, 3),
+                               several(ChangeKind::kDeleted, 1))),
+        "Modified 12 files, created 3, deleted 1");
     EXPECT_EQ(summary_words(several(ChangeKind::kCreated, 1)), "Created 1 file");
-    EXPECT_EQ(summary_words(together(several(ChangeKind::kDeleted, 2), several(ChangeKind::kRenamed, 1))),
-              "Deleted 2 files, renamed 1");
+    EXPECT_EQ(
+        summary_words(together(several(ChangeKind::kDeleted, 2), several(ChangeKind::kRenamed, 1))),
+        "Deleted 2 files, renamed 1");
     EXPECT_EQ(summary_words({}), "No changes");
-    EXPECT_EQ(summary_words(together(several(ChangeKind::kModified, 1), several(ChangeKind::kAttributes, 1))),
+    EXPECT_EQ(summary_words(
+                  together(several(ChangeKind::kModified, 1), several(ChangeKind::kAttributes, 1))),
               "Modified 2 files");
 }
 
@@ -66,8 +71,8 @@ TEST(Render, S61_EachKindHasALine) {
     renamed.content = true;
     Change folded = change(ChangeKind::kCreated, "node_modules", S_IFDIR, 1234);
     folded.bytes = 5 << 20;
-    EXPECT_EQ(change_lines({change(ChangeKind::kModified, "a"), change(ChangeKind::kDeleted, "b\n"), renamed, folded,
-                            change(ChangeKind::kAttributes, "run.sh")},
+    EXPECT_EQ(change_lines({change(ChangeKind::kModified, "a"), change(ChangeKind::kDeleted, "b\n"),
+                            renamed, folded, change(ChangeKind::kAttributes, "run.sh")},
                            0, Colour::kNo),
               "  M  a\n"
               "  D  \"b\\n\"\n"
@@ -77,7 +82,9 @@ TEST(Render, S61_EachKindHasALine) {
 }
 
 TEST(Render, FoldedDirectoriesCountWhatTheyHold) {
-    EXPECT_EQ(files_changed({change(ChangeKind::kCreated, "d", S_IFDIR, 1234), change(ChangeKind::kModified, "a")}), 1235u);
+    EXPECT_EQ(files_changed({change(ChangeKind::kCreated, "d", S_IFDIR, 1234),
+                             change(ChangeKind::kModified, "a")}),
+              1235u);
     EXPECT_EQ(files_changed({change(ChangeKind::kCreated, "empty", S_IFDIR, 0)}), 1u);
 }
 
@@ -87,7 +94,8 @@ TEST(Render, LongListsAreCut) {
     EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 11);
 }
 
-overlay::Origin origin(const std::string& session, const std::string& executable, std::int64_t pid) {
+overlay::Origin origin(const std::string& session, const std::string& executable,
+                       std::int64_t pid) {
     overlay::Origin one;
     one.session = session;
     one.executable = executable;
@@ -97,11 +105,12 @@ overlay::Origin origin(const std::string& session, const std::string& executable
 
 TEST(Render, WhoseWork) {
     EXPECT_EQ(origins_words({origin("user", "/usr/bin/vim", 7)}), "the user (vim)");
-    EXPECT_EQ(origins_words({origin("run-5", "/usr/bin/make", 8), origin("run-5", "/bin/sh", 9), origin("user", "", 0),
-                             origin("run-5", "/usr/bin/make", 10)}),
+    EXPECT_EQ(origins_words({origin("run-5", "/usr/bin/make", 8), origin("run-5", "/bin/sh", 9),
+                             origin("user", "", 0), origin("run-5", "/usr/bin/make", 10)}),
               "run-5 (make, sh) and the user");
     EXPECT_EQ(origins_words({origin("a\n", "", 0)}), "\"a\\n\"");
-    EXPECT_EQ(origins_words({origin("a", "", 0), origin("b", "", 0), origin("c", "", 0)}), "a, b and c");
+    EXPECT_EQ(origins_words({origin("a", "", 0), origin("b", "", 0), origin("c", "", 0)}),
+              "a, b and c");
 }
 
 TEST(Render, LogShowsTheTree) {
@@ -136,10 +145,12 @@ TEST(Render, LogSaysWhoChangedWhat) {
     log.entries.resize(1);
     log.entries[0].changes = {change(ChangeKind::kModified, "a")};
     log.entries[0].changes[0].origins = {4, 9};
-    EXPECT_NE(log_lines(log, true, Colour::kNo).find("     by run-5 (make)\n  M  a\n"), std::string::npos);
+    EXPECT_NE(log_lines(log, true, Colour::kNo).find("     by run-5 (make)\n  M  a\n"),
+              std::string::npos);
 }
 
-overlay::FileDiff file_diff(const std::string& path, const std::string& text, overlay::LineCounts lines = {}) {
+overlay::FileDiff file_diff(const std::string& path, const std::string& text,
+                            overlay::LineCounts lines = {}) {
     overlay::FileDiff diff;
     diff.change = change(ChangeKind::kModified, path);
     diff.text = text;
@@ -148,7 +159,8 @@ overlay::FileDiff file_diff(const std::string& path, const std::string& text, ov
 }
 
 TEST(Render, DiffsPassUnchangedIntoFiles) {
-    const std::string text = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-\x1b[31m\xff\n+b\r\n\\ No newline at end of file\n";
+    const std::string text =
+        "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-\x1b[31m\xff\n+b\r\n\\ No newline at end of file\n";
     EXPECT_EQ(diff_lines(file_diff("x", text), false, Colour::kNo), text);
 }
 

@@ -11,9 +11,11 @@
 namespace unwrite::cli {
 
 class Scratch {
-  public:
+ public:
     Scratch() {
-        std::string name = (std::filesystem::canonical(std::filesystem::temp_directory_path()) / "cli-XXXXXX").string();
+        std::string name =
+            (std::filesystem::canonical(std::filesystem::temp_directory_path()) / "cli-XXXXXX")
+                .string();
         path_ = ::mkdtemp(name.data());
     }
     ~Scratch() {
@@ -25,13 +27,15 @@ class Scratch {
 
     std::string operator/(const std::string& name) const { return path_ + "/" + name; }
     const std::string& path() const { return path_; }
-    void write(const std::string& name, const std::string& text) const { std::ofstream(*this / name) << text; }
+    void write(const std::string& name, const std::string& text) const {
+        std::ofstream(*this / name) << text;
+    }
     std::string read(const std::string& name) const {
         std::ifstream file(*this / name);
         return {std::istreambuf_iterator<char>(file), {}};
     }
 
-  private:
+ private:
     std::string path_;
 };
 

@@ -9,7 +9,8 @@ namespace unwrite::cli {
 namespace {
 
 TEST(Text, PlainNamesStayAsTheyAre) {
-    for (const char* name : {"a", "src/main.c", "with blank", "gr\xc3\xbc\xc3\x9f", "\xf0\x9f\x98\x80", "a'b", "$x", ""}) {
+    for (const char* name : {"a", "src/main.c", "with blank", "gr\xc3\xbc\xc3\x9f",
+                             "\xf0\x9f\x98\x80", "a'b", "$x", ""}) {
         EXPECT_EQ(quote_name(name), name);
     }
 }
@@ -24,7 +25,7 @@ TEST(Text, NamesThatATerminalWouldActUponAreQuoted) {
     EXPECT_EQ(quote_name(std::string("\0", 1)), "\"\\000\"");
     EXPECT_EQ(quote_name("\xff"), "\"\\377\"");
     EXPECT_EQ(quote_name("\xc3\xbc\xff"), "\"\\303\\274\\377\"");
-    EXPECT_EQ(quote_name("a\xc2\x9bz"), "\"a\\302\\233z\"");              // C1: CSI in one character
+    EXPECT_EQ(quote_name("a\xc2\x9bz"), "\"a\\302\\233z\"");  // C1: CSI in one character
     EXPECT_EQ(quote_name("a\xe2\x80\xaetxt"), "\"a\\342\\200\\256txt\"");  // right-to-left override
     EXPECT_EQ(quote_name("\xc3\xbc\n"), "\"\xc3\xbc\\n\"");
 }
@@ -67,7 +68,8 @@ TEST(Text, SizesAndAgesAreRead) {
     EXPECT_EQ(*parse_age("30d"), 2592000u);
     EXPECT_EQ(*parse_age("90"), 90u);
     EXPECT_EQ(*parse_age("12h"), 43200u);
-    for (const char* text : {"", "x", "-1", "1X", "10KB", "1 K", "nan", "inf", "1e30", "99999999999999T"}) {
+    for (const char* text :
+         {"", "x", "-1", "1X", "10KB", "1 K", "nan", "inf", "1e30", "99999999999999T"}) {
         EXPECT_FALSE(parse_size(text)) << text;
         EXPECT_FALSE(parse_age(text)) << text;
     }
@@ -80,7 +82,8 @@ TEST(Text, NumbersAndNodes) {
     }
     EXPECT_TRUE(is_node("n1"));
     EXPECT_TRUE(is_node("n120"));
-    for (const char* text : {"", "n", "1", "nn1", "n1x", "N1"}) EXPECT_FALSE(is_node(text)) << text;
+    for (const char* text : {"", "n", "1", "nn1", "n1x", "N1"})
+        EXPECT_FALSE(is_node(text)) << text;
 }
 
 }  // namespace

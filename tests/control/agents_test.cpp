@@ -1,4 +1,5 @@
-// Who is an agent, and what agents are refused. The processes are forked before the server has threads.
+// Who is an agent, and what agents are refused. The processes are forked before the server has
+// threads.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,9 +15,10 @@
 namespace unwrite::control {
 namespace {
 
-/// A process that waits for a go and then answers with one byte, and may be asked to wait for its end.
+/// A process that waits for a go and then answers with one byte, and may be asked to wait for its
+/// end.
 class Waiting {
-  public:
+ public:
     explicit Waiting(const std::function<char()>& act) {
         int go[2];
         int answer[2];
@@ -52,7 +54,7 @@ class Waiting {
     }
     pid_t pid() const { return pid_; }
 
-  private:
+ private:
     pid_t pid_ = 0;
     UniqueFd go_;
     UniqueFd answer_;
@@ -105,13 +107,14 @@ char act_as_orphan_of_agent() {
 }
 
 class AgentsTest : public testing::Test {
-  protected:
+ protected:
     void start() {
         Service service;
         service.stop = []() -> Result<> { return {}; };
         ServerOptions options;
         options.id = "00ff";
-        Result<std::unique_ptr<Server>> started = Server::start(operations, std::move(service), options);
+        Result<std::unique_ptr<Server>> started =
+            Server::start(operations, std::move(service), options);
         ASSERT_TRUE(started) << started.error().message();
         server = *std::move(started);
     }
@@ -183,7 +186,8 @@ TEST_F(AgentsTest, RestoresThatTakeOthersWorkAreRefusedToAgents) {
 TEST_F(AgentsTest, OnlyAChildCanBeMadeAnAgent) {
     start();
     overlay::Asker asker;
-    for (const std::int64_t pid : {std::int64_t{1}, std::int64_t{::getpid()}, std::int64_t{0}, std::int64_t{-4}}) {
+    for (const std::int64_t pid :
+         {std::int64_t{1}, std::int64_t{::getpid()}, std::int64_t{0}, std::int64_t{-4}}) {
         asker.pid = pid;
         EXPECT_FALSE(connect()->begin_run(asker, "x")) << pid;
     }

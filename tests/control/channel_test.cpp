@@ -19,7 +19,8 @@ struct Pair {
         far = UniqueFd(sockets[1]);
     }
     void put(std::string_view text) const {
-        EXPECT_EQ(::send(far.get(), text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
+        EXPECT_EQ(::send(far.get(), text.data(), text.size(), MSG_NOSIGNAL),
+                  static_cast<ssize_t>(text.size()));
     }
     std::unique_ptr<Channel> near;
     UniqueFd far;
@@ -37,9 +38,11 @@ TEST(Channel, LinesAreTakenApart) {
 
 TEST(Channel, SilenceAndSlownessEnd) {
     const Pair pair;
-    EXPECT_EQ(pair.near->read_line(9, milliseconds(5), milliseconds(5)).error().number(), ETIMEDOUT);
+    EXPECT_EQ(pair.near->read_line(9, milliseconds(5), milliseconds(5)).error().number(),
+              ETIMEDOUT);
     pair.put("abc");
-    EXPECT_EQ(pair.near->read_line(9, milliseconds(5), milliseconds(5)).error().number(), ETIMEDOUT);
+    EXPECT_EQ(pair.near->read_line(9, milliseconds(5), milliseconds(5)).error().number(),
+              ETIMEDOUT);
 }
 
 TEST(Channel, LongLinesEnd) {
@@ -48,13 +51,15 @@ TEST(Channel, LongLinesEnd) {
     EXPECT_EQ(pair.near->read_line(9, milliseconds(5), milliseconds(5)).error().number(), EMSGSIZE);
     const Pair other;
     other.put("0123456789");
-    EXPECT_EQ(other.near->read_line(9, milliseconds(5), milliseconds(5)).error().number(), EMSGSIZE);
+    EXPECT_EQ(other.near->read_line(9, milliseconds(5), milliseconds(5)).error().number(),
+              EMSGSIZE);
 }
 
 TEST(Channel, TheEndBetweenLinesDiffersFromTheEndWithinOne) {
     Pair pair;
     pair.far.reset();
-    EXPECT_EQ(pair.near->read_line(9, milliseconds(5), milliseconds(5)).error().kind(), ErrorKind::kNothing);
+    EXPECT_EQ(pair.near->read_line(9, milliseconds(5), milliseconds(5)).error().kind(),
+              ErrorKind::kNothing);
     Pair other;
     other.put("abc");
     other.far.reset();
@@ -69,7 +74,9 @@ TEST(Channel, WritingToNobodyEndsWithoutASignal) {
 
 TEST(Channel, WritingToSomeoneWhoDoesNotReadEnds) {
     const Pair pair;
-    EXPECT_EQ(pair.near->write_line(std::string(std::size_t{8} << 20, 'x'), milliseconds(50)).error().number(),
+    EXPECT_EQ(pair.near->write_line(std::string(std::size_t{8} << 20, 'x'), milliseconds(50))
+                  .error()
+                  .number(),
               ETIMEDOUT);
 }
 
@@ -78,7 +85,8 @@ TEST(Channel, LongLinesPassWhole) {
     Channel far(std::move(pair.far));
     const std::string text(std::size_t{8} << 20, 'x');
     std::thread writer([&] { EXPECT_TRUE(far.write_line(text, milliseconds(20000))); });
-    const Result<std::string> line = pair.near->read_line(text.size(), milliseconds(20000), milliseconds(20000));
+    const Result<std::string> line =
+        pair.near->read_line(text.size(), milliseconds(20000), milliseconds(20000));
     writer.join();
     ASSERT_TRUE(line);
     EXPECT_EQ(*line, text);

@@ -11,7 +11,7 @@
 namespace unwrite::control {
 
 class FakeOperations : public overlay::Operations {
-  public:
+ public:
     using Asker = overlay::Asker;
     using Moved = overlay::Moved;
     using Node = overlay::Node;
@@ -25,10 +25,10 @@ class FakeOperations : public overlay::Operations {
         return asker_;
     }
 
-    Moved moved;                ///< what every restore answers
+    Moved moved;  ///< what every restore answers
     overlay::Status status_answer;
     std::atomic<int> hold_status_ms{0};
-    Result<> failure;           ///< what commit answers when it failed
+    Result<> failure;  ///< what commit answers when it failed
 
     Result<Node> checkpoint(const Asker& asker, overlay::NodeKind kind, const std::string& name,
                             const std::string& text) override {
@@ -50,7 +50,8 @@ class FakeOperations : public overlay::Operations {
         note({}, "end_run " + std::to_string(run));
         return {};
     }
-    Result<Moved> rollback(const Asker& asker, const std::string& node, bool pop, bool dry) override {
+    Result<Moved> rollback(const Asker& asker, const std::string& node, bool pop,
+                           bool dry) override {
         note(asker, "rollback " + node + (pop ? " pop" : "") + (dry ? " dry" : ""));
         return moved;
     }
@@ -78,7 +79,8 @@ class FakeOperations : public overlay::Operations {
     Result<Moved> restore_paths(const Asker& asker, const std::vector<std::string>& paths,
                                 const std::string& node, bool dry) override {
         std::string all;
-        for (const std::string& path : paths) all += path + ",";
+        for (const std::string& path : paths)
+            all += path + ",";
         note(asker, "restore_paths " + all + node + (dry ? " dry" : ""));
         return moved;
     }
@@ -92,8 +94,10 @@ class FakeOperations : public overlay::Operations {
         return overlay::Log{};
     }
     Result<std::vector<overlay::FileDiff>> diff(const std::string& from, const std::string& to,
-                                                const std::vector<std::string>& paths, bool text) override {
-        note({}, "diff " + from + ".." + to + " " + std::to_string(paths.size()) + (text ? " text" : ""));
+                                                const std::vector<std::string>& paths,
+                                                bool text) override {
+        note({}, "diff " + from + ".." + to + " " + std::to_string(paths.size()) +
+                     (text ? " text" : ""));
         return std::vector<overlay::FileDiff>(2);
     }
     Result<overlay::Collected> gc(const overlay::Retention& retention) override {
@@ -109,7 +113,7 @@ class FakeOperations : public overlay::Operations {
         return {};
     }
 
-  private:
+ private:
     void note(const Asker& asker, const std::string& what) {
         const std::lock_guard lock(mutex_);
         asker_ = asker;

@@ -1,4 +1,5 @@
-// Hostile bytes: random ones, and requests that are right but for some of their bytes. The seeds are fixed.
+// Hostile bytes: random ones, and requests that are right but for some of their bytes. The seeds
+// are fixed.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -29,13 +30,16 @@ const std::vector<std::string>& good_requests() {
 }
 
 class Random {
-  public:
+ public:
     explicit Random(unsigned seed) : engine_(seed) {}
-    std::size_t below(std::size_t limit) { return std::uniform_int_distribution<std::size_t>(0, limit - 1)(engine_); }
+    std::size_t below(std::size_t limit) {
+        return std::uniform_int_distribution<std::size_t>(0, limit - 1)(engine_);
+    }
     char byte() { return static_cast<char>(below(256)); }
     std::string bytes(std::size_t length) {
         std::string text;
-        for (std::size_t i = 0; i < length; ++i) text += byte();
+        for (std::size_t i = 0; i < length; ++i)
+            text += byte();
         return text;
     }
     std::string mutated(std::string text) {
@@ -43,17 +47,27 @@ class Random {
         for (std::size_t i = below(6) + 1; i > 0 && !text.empty(); --i) {
             const std::size_t at = below(text.size());
             switch (below(5)) {
-                case 0: text[at] = byte(); break;
-                case 1: text.erase(at, below(8) + 1); break;
-                case 2: text.insert(at, 1, kTokens[below(kTokens.size())]); break;
-                case 3: text.insert(at, text.substr(below(text.size()), below(30))); break;
-                default: text[at] = kTokens[below(kTokens.size())]; break;
+                case 0:
+                    text[at] = byte();
+                    break;
+                case 1:
+                    text.erase(at, below(8) + 1);
+                    break;
+                case 2:
+                    text.insert(at, 1, kTokens[below(kTokens.size())]);
+                    break;
+                case 3:
+                    text.insert(at, text.substr(below(text.size()), below(30)));
+                    break;
+                default:
+                    text[at] = kTokens[below(kTokens.size())];
+                    break;
             }
         }
         return text;
     }
 
-  private:
+ private:
     std::mt19937 engine_;
 };
 
@@ -67,8 +81,9 @@ TEST(Fuzz, RequestsOfAnyBytes) {
     std::size_t understood = 0;
     for (unsigned seed = 1; seed <= 20000; ++seed) {
         Random random(seed);
-        const std::string text = seed % 4 == 0 ? random.bytes(random.below(200))
-                                               : random.mutated(good_requests()[seed % good_requests().size()]);
+        const std::string text =
+            seed % 4 == 0 ? random.bytes(random.below(200))
+                          : random.mutated(good_requests()[seed % good_requests().size()]);
         const Result<Request> request = parse_request(text);
         if (!request) continue;
         ++understood;
@@ -112,10 +127,12 @@ TEST(Fuzz, TheServerOutlivesThemAll) {
         Result<UniqueFd> socket = connect_to("00ff", ::geteuid());
         ASSERT_TRUE(socket);
         Channel channel(*std::move(socket));
-        const std::string text = seed % 2 == 0 ? random.bytes(random.below(3000))
-                                               : random.mutated(good_requests()[seed % good_requests().size()]);
+        const std::string text =
+            seed % 2 == 0 ? random.bytes(random.below(3000))
+                          : random.mutated(good_requests()[seed % good_requests().size()]);
         ignore(channel.write_line(text, limit), "the server may have hung up");
-        if (seed % 3 != 0) ignore(channel.read_line(kMaxAnswer, limit, limit), "any answer will do");
+        if (seed % 3 != 0)
+            ignore(channel.read_line(kMaxAnswer, limit, limit), "any answer will do");
     }
     MountPoint mount;
     mount.id = "00ff";

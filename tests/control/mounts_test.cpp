@@ -7,7 +7,8 @@ namespace {
 
 constexpr const char* kText =
     "22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
-    "40 22 0:35 / /w rw,nosuid,nodev shared:7 master:2 - fuse.unwrite unwrite:00ff rw,user_id=1000,group_id=1\n"
+    "40 22 0:35 / /w rw,nosuid,nodev shared:7 master:2 - fuse.unwrite unwrite:00ff "
+    "rw,user_id=1000,group_id=1\n"
     "41 40 0:36 / /w/in\\040ner rw - fuse.unwrite unwrite:abcd rw,user_id=0\n"
     "42 22 0:37 / /wide rw - fuse.other unwrite:1111 rw\n"
     "43 22 0:38 / /odd\\134\\012x rw - fuse.unwrite else rw\n"
@@ -44,7 +45,9 @@ TEST(Mounts, WithinIsByComponents) {
     EXPECT_TRUE(is_within("/a", "/"));
 }
 
-TEST(Mounts, ThisMachineIsRead) { EXPECT_TRUE(unwrite_mounts()); }
+TEST(Mounts, ThisMachineIsRead) {
+    EXPECT_TRUE(unwrite_mounts());
+}
 
 }  // namespace
 }  // namespace unwrite::control

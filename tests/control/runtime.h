@@ -10,7 +10,7 @@
 namespace unwrite::control {
 
 class TemporaryRuntime {
-  public:
+ public:
     TemporaryRuntime() {
         std::string name = (std::filesystem::temp_directory_path() / "control-XXXXXX").string();
         path_ = ::mkdtemp(name.data());
@@ -25,7 +25,7 @@ class TemporaryRuntime {
 
     const std::filesystem::path& path() const { return path_; }
 
-  private:
+ private:
     std::filesystem::path path_;
 };
 

@@ -19,7 +19,7 @@ namespace {
 using std::chrono::milliseconds;
 
 class ServerTest : public testing::Test {
-  protected:
+ protected:
     void start(unsigned most_clients = 64, milliseconds transfer = milliseconds(10000)) {
         Service service;
         service.info.id = "00ff";
@@ -33,7 +33,8 @@ class ServerTest : public testing::Test {
         options.id = "00ff";
         options.most_clients = most_clients;
         options.transfer = transfer;
-        Result<std::unique_ptr<Server>> started = Server::start(operations, std::move(service), options);
+        Result<std::unique_ptr<Server>> started =
+            Server::start(operations, std::move(service), options);
         ASSERT_TRUE(started) << started.error().message();
         server = *std::move(started);
     }
@@ -69,7 +70,8 @@ TEST_F(ServerTest, EveryOperationPasses) {
     const auto remote = connect();
     overlay::Asker asker;
     asker.session = "mine";
-    EXPECT_EQ(remote->checkpoint(asker, overlay::NodeKind::kStep, "A", "why")->kind, overlay::NodeKind::kStep);
+    EXPECT_EQ(remote->checkpoint(asker, overlay::NodeKind::kStep, "A", "why")->kind,
+              overlay::NodeKind::kStep);
     EXPECT_TRUE(remote->end_run(5));
     EXPECT_TRUE(remote->rollback(asker, "B\xff", true, false));
     EXPECT_TRUE(remote->undo(asker, 3, true));
@@ -84,10 +86,21 @@ TEST_F(ServerTest, EveryOperationPasses) {
     EXPECT_EQ(remote->gc({5, 0, 0})->objects, 3u);
     EXPECT_TRUE(remote->check(true));
     EXPECT_TRUE(remote->recover());
-    const std::vector<std::string> expected = {
-        "checkpoint A,why", "end_run 5", "rollback B\xff pop", "undo 3 dry", "revert n7", "redo 2",
-        "discard purge", "commit done keep", "restore_paths a\n,b\xff,n1", "status A lines", "log x all changes",
-        "diff n1..n2 3 text", "gc 5", "check repair", "recover"};
+    const std::vector<std::string> expected = {"checkpoint A,why",
+                                               "end_run 5",
+                                               "rollback B\xff pop",
+                                               "undo 3 dry",
+                                               "revert n7",
+                                               "redo 2",
+                                               "discard purge",
+                                               "commit done keep",
+                                               "restore_paths a\n,b\xff,n1",
+                                               "status A lines",
+                                               "log x all changes",
+                                               "diff n1..n2 3 text",
+                                               "gc 5",
+                                               "check repair",
+                                               "recover"};
     EXPECT_EQ(operations.asked(), expected);
 }
 
@@ -104,7 +117,8 @@ TEST_F(ServerTest, TheAskerIsWhoTheKernelSays) {
 }
 
 TEST_F(ServerTest, ErrorsArriveAsTheyAre) {
-    operations.failure = Error(ErrorKind::kRecovery, EIO, "commit: wounded", "run `unwrite recover`");
+    operations.failure =
+        Error(ErrorKind::kRecovery, EIO, "commit: wounded", "run `unwrite recover`");
     start();
     const Result<overlay::Node> node = connect()->commit({}, "", false);
     ASSERT_FALSE(node);
@@ -132,7 +146,8 @@ TEST_F(ServerTest, SeveralRequestsOnOneConnection) {
     Channel channel = raw();
     for (int i = 0; i < 3; ++i) {
         ASSERT_TRUE(channel.write_line(R"({"id":3,"command":"status"})", milliseconds(1000)));
-        const Result<std::string> line = channel.read_line(kMaxAnswer, milliseconds(5000), milliseconds(5000));
+        const Result<std::string> line =
+            channel.read_line(kMaxAnswer, milliseconds(5000), milliseconds(5000));
         ASSERT_TRUE(line);
         EXPECT_TRUE(parse_answer(*line, 3));
     }
@@ -141,9 +156,11 @@ TEST_F(ServerTest, SeveralRequestsOnOneConnection) {
 TEST_F(ServerTest, NonsenseIsAnsweredAndDoesNotEndTheConnection) {
     start();
     Channel channel = raw();
-    for (const char* text : {"nonsense", "{}", R"({"command":"explode"})", R"({"command":"undo","arguments":{"count":"x"}})"}) {
+    for (const char* text : {"nonsense", "{}", R"({"command":"explode"})",
+                             R"({"command":"undo","arguments":{"count":"x"}})"}) {
         ASSERT_TRUE(channel.write_line(text, milliseconds(1000)));
-        const Result<std::string> line = channel.read_line(kMaxAnswer, milliseconds(5000), milliseconds(5000));
+        const Result<std::string> line =
+            channel.read_line(kMaxAnswer, milliseconds(5000), milliseconds(5000));
         ASSERT_TRUE(line) << text;
         EXPECT_EQ(parse_answer(*line, 0).error().kind(), ErrorKind::kUsage) << text;
     }
@@ -154,7 +171,8 @@ TEST_F(ServerTest, ARequestThatIsTooLongIsAnsweredAndEnds) {
     start();
     Channel channel = raw();
     ASSERT_TRUE(channel.write_line(std::string(kMaxRequest + 10, 'x'), milliseconds(5000)));
-    const Result<std::string> line = channel.read_line(kMaxAnswer, milliseconds(5000), milliseconds(5000));
+    const Result<std::string> line =
+        channel.read_line(kMaxAnswer, milliseconds(5000), milliseconds(5000));
     ASSERT_TRUE(line);
     EXPECT_EQ(parse_answer(*line, 0).error().number(), EMSGSIZE);
     EXPECT_FALSE(channel.read_line(kMaxAnswer, milliseconds(5000), milliseconds(5000)));
@@ -191,7 +209,8 @@ TEST_F(ServerTest, TooManyClientsAreTold) {
         ASSERT_TRUE(channel->read_line(kMaxAnswer, milliseconds(5000), milliseconds(5000)));
     }
     Channel three = raw();
-    const Result<std::string> line = three.read_line(kMaxAnswer, milliseconds(5000), milliseconds(5000));
+    const Result<std::string> line =
+        three.read_line(kMaxAnswer, milliseconds(5000), milliseconds(5000));
     ASSERT_TRUE(line);
     EXPECT_EQ(parse_answer(*line, 0).error().number(), EAGAIN);
 }
@@ -204,7 +223,8 @@ TEST_F(ServerTest, EndsWhileClientsAreConnectedAndFinishesTheirCalls) {
         const Result<overlay::Status> status = connect()->status("", false);
         EXPECT_TRUE(status) << status.error().message();
     });
-    while (operations.asked().empty()) ::usleep(1000);
+    while (operations.asked().empty())
+        ::usleep(1000);
     const std::string path = server->path();
     server.reset();
     waiting.join();
@@ -218,10 +238,12 @@ TEST_F(ServerTest, ManyClientsAtOnce) {
     for (int i = 0; i < 8; ++i) {
         clients.emplace_back([&answered] {
             const auto remote = connect();
-            for (int k = 0; remote && k < 20; ++k) answered += remote->status("", false) ? 1 : 0;
+            for (int k = 0; remote && k < 20; ++k)
+                answered += remote->status("", false) ? 1 : 0;
         });
     }
-    for (std::thread& client : clients) client.join();
+    for (std::thread& client : clients)
+        client.join();
     EXPECT_EQ(answered, 160);
 }
 

@@ -85,13 +85,14 @@ TEST(Wire, EveryStructureRoundTrips) {
     expect_round_trip(overlay::Collected{1, 2, 3});
     expect_round_trip(overlay::Checked{{"bad"}, {"mended"}, 1, 2, 3, 4, 5});
     expect_round_trip(overlay::Retention{1, 2, 3});
-    expect_round_trip(DaemonInfo{"0.1", "abcd", "/w\xff", "/m", 5, 6, 7, true, true, true, true, {1, 2, 3}});
+    expect_round_trip(
+        DaemonInfo{"0.1", "abcd", "/w\xff", "/m", 5, 6, 7, true, true, true, true, {1, 2, 3}});
 }
 
 TEST(Wire, WrongTypesAreRefused) {
-    for (const char* text :
-         {"[]", "3", R"({"path":3})", R"({"kind":"other"})", R"({"below":-1})", R"({"content":1})",
-          R"({"origins":[1,-2]})", R"({"origins":{}})", R"({"type":4294967296})", R"({"bytes":1.5})"}) {
+    for (const char* text : {"[]", "3", R"({"path":3})", R"({"kind":"other"})", R"({"below":-1})",
+                             R"({"content":1})", R"({"origins":[1,-2]})", R"({"origins":{}})",
+                             R"({"type":4294967296})", R"({"bytes":1.5})"}) {
         overlay::Change one;
         EXPECT_FALSE(decode(Json::parse(text), one)) << text;
     }

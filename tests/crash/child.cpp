@@ -14,17 +14,20 @@ namespace unwrite::tests {
 namespace {
 
 std::string driver() {
-    return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "crash_driver").string();
+    return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "crash_driver")
+        .string();
 }
 
 }  // namespace
 
-Ended run_driver(const std::vector<std::string>& arguments, const std::string& crash_at, const std::vector<std::string>& prefix) {
+Ended run_driver(const std::vector<std::string>& arguments, const std::string& crash_at,
+                 const std::vector<std::string>& prefix) {
     std::vector<std::string> command = prefix;
     command.push_back(driver());
     command.insert(command.end(), arguments.begin(), arguments.end());
     std::vector<char*> argv;
-    for (std::string& word : command) argv.push_back(word.data());
+    for (std::string& word : command)
+        argv.push_back(word.data());
     argv.push_back(nullptr);
     const pid_t pid = ::fork();
     if (pid < 0) throw std::runtime_error("fork");

@@ -1,4 +1,5 @@
-// The program killed at every crash point, one after the other; what is left must recover to a legal state, exactly.
+// The program killed at every crash point, one after the other; what is left must recover to a
+// legal state, exactly.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -14,13 +15,17 @@ namespace {
 constexpr std::size_t kShown = 5;  // divergences told in full
 
 class CrashPoints : public testing::TestWithParam<std::string> {
-  protected:
-    ~CrashPoints() override { std::cout << GetParam() << ": " << kills_ << " kills, " << divergences_ << " divergences" << std::endl; }
+ protected:
+    ~CrashPoints() override {
+        std::cout << GetParam() << ": " << kills_ << " kills, " << divergences_ << " divergences"
+                  << std::endl;
+    }
 
     /// Kills at the n-th point; false when the scenario ended before.
     bool kill_at(std::size_t n, bool again) {
         const Site site;
-        const Ended ended = run_driver({"run", GetParam(), site.directory(), site.progress()}, "*:" + std::to_string(n));
+        const Ended ended = run_driver({"run", GetParam(), site.directory(), site.progress()},
+                                       "*:" + std::to_string(n));
         EXPECT_NE(ended, Ended::kFailed) << "at point " << n;
         if (ended != Ended::kKilled) return false;
         ++kills_;
@@ -29,15 +34,19 @@ class CrashPoints : public testing::TestWithParam<std::string> {
         return true;
     }
 
-    /// Recovery is killed at its first point, the next one at a later one, and so on until one gets through.
+    /// Recovery is killed at its first point, the next one at a later one, and so on until one gets
+    /// through.
     void kill_recovery(const Site& site) {
         std::size_t m = 1;
-        for (; run_driver({"open", site.directory()}, "*:" + std::to_string(m)) == Ended::kKilled; m += long_ ? 1 : 1 + m / 2) ++kills_;
+        for (; run_driver({"open", site.directory()}, "*:" + std::to_string(m)) == Ended::kKilled;
+             m += long_ ? 1 : 1 + m / 2)
+            ++kills_;
     }
 
     void note(std::size_t n, const std::string& wrong) {
         if (wrong.empty()) return;
-        if (++divergences_ <= kShown) ADD_FAILURE() << GetParam() << ", killed at *:" << n << ": " << wrong;
+        if (++divergences_ <= kShown)
+            ADD_FAILURE() << GetParam() << ", killed at *:" << n << ": " << wrong;
     }
 
     const bool long_ = std::getenv("UNWRITE_LONG") != nullptr;
@@ -48,17 +57,21 @@ class CrashPoints : public testing::TestWithParam<std::string> {
 
 TEST_P(CrashPoints, KilledAtThemS49) {
     // The short form takes every sixth, beginning somewhere else in each scenario.
-    for (std::size_t n = long_ ? 1 : 1 + GetParam().size() % 4; kill_at(n, false); n += long_ ? 1 : 6) {}
+    for (std::size_t n = long_ ? 1 : 1 + GetParam().size() % 4; kill_at(n, false);
+         n += long_ ? 1 : 6) {
+    }
     EXPECT_EQ(divergences_, 0U);
     EXPECT_GT(kills_, 10U);
 }
 
 TEST_P(CrashPoints, KilledInRecoveryTooS49) {
-    for (std::size_t n = 3; kill_at(n, true); n += long_ ? 1 : 61) {}
+    for (std::size_t n = 3; kill_at(n, true); n += long_ ? 1 : 61) {
+    }
     EXPECT_EQ(divergences_, 0U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Scenarios, CrashPoints, testing::ValuesIn(scenario_names()), [](const auto& one) { return one.param; });
+INSTANTIATE_TEST_SUITE_P(Scenarios, CrashPoints, testing::ValuesIn(scenario_names()),
+                         [](const auto& one) { return one.param; });
 
 }  // namespace
 }  // namespace unwrite::tests

@@ -12,7 +12,8 @@ namespace {
 
 void note(const std::string& progress, const std::string& at) {
     std::ofstream(progress + "/at.new") << at;
-    if (std::rename((progress + "/at.new").c_str(), (progress + "/at").c_str()) != 0) throw std::runtime_error("note " + at);
+    if (std::rename((progress + "/at.new").c_str(), (progress + "/at").c_str()) != 0)
+        throw std::runtime_error("note " + at);
 }
 
 template <class T>
@@ -21,7 +22,8 @@ void require(const Result<T>& result, const Operation& operation) {
 }
 
 void checkpoint(World& world, const std::string& progress, const Operation& operation) {
-    const auto node = world.operations().checkpoint(World::asker(), journal::NodeKind::kCheckpoint, operation.a, "");
+    const auto node = world.operations().checkpoint(World::asker(), journal::NodeKind::kCheckpoint,
+                                                    operation.a, "");
     require(node, operation);
     save(world.look(), progress + "/node." + std::to_string(node->number));
 }
@@ -31,20 +33,29 @@ void move(World& world, const std::string& progress, const Operation& operation)
     const overlay::Asker asker = World::asker();
     const auto count = static_cast<unsigned>(operation.x);
     switch (operation.kind) {
-        case Kind::kCheckpoint: return checkpoint(world, progress, operation);
-        case Kind::kUndo: return require(operations.undo(asker, count, false), operation);
-        case Kind::kRedo: return require(operations.redo(asker, count, false), operation);
-        case Kind::kRollback: return require(operations.rollback(asker, operation.a, false, false), operation);
-        case Kind::kDiscard: return require(operations.discard(asker, operation.x != 0, false), operation);
-        case Kind::kCommit: return require(operations.commit(asker, "", operation.x != 0), operation);
-        case Kind::kGc: return require(operations.gc({.max_abandoned = operation.x}), operation);
-        default: throw std::runtime_error("what is " + text_of(operation));
+        case Kind::kCheckpoint:
+            return checkpoint(world, progress, operation);
+        case Kind::kUndo:
+            return require(operations.undo(asker, count, false), operation);
+        case Kind::kRedo:
+            return require(operations.redo(asker, count, false), operation);
+        case Kind::kRollback:
+            return require(operations.rollback(asker, operation.a, false, false), operation);
+        case Kind::kDiscard:
+            return require(operations.discard(asker, operation.x != 0, false), operation);
+        case Kind::kCommit:
+            return require(operations.commit(asker, "", operation.x != 0), operation);
+        case Kind::kGc:
+            return require(operations.gc({.max_abandoned = operation.x}), operation);
+        default:
+            throw std::runtime_error("what is " + text_of(operation));
     }
 }
 
 }  // namespace
 
-void drive(const std::string& scenario_name, const std::string& directory, const std::string& progress) {
+void drive(const std::string& scenario_name, const std::string& directory,
+           const std::string& progress) {
     note(progress, "open");
     World world(directory);
     std::size_t i = 0;
@@ -54,12 +65,14 @@ void drive(const std::string& scenario_name, const std::string& directory, const
         note(progress, std::to_string(i));
         if (is_change(operation.kind)) {
             const int number = apply(world.actor(), operation);
-            if (number != 0) throw std::runtime_error(text_of(operation) + ": " + std::strerror(number));
+            if (number != 0)
+                throw std::runtime_error(text_of(operation) + ": " + std::strerror(number));
         } else {
             move(world, progress, operation);
         }
         ++i;
-        if (operation.kind == Kind::kCommit) save(world.look(), progress + "/root." + std::to_string(i));
+        if (operation.kind == Kind::kCommit)
+            save(world.look(), progress + "/root." + std::to_string(i));
     }
     save(world.look(), progress + "/before." + std::to_string(i));
     note(progress, "done");

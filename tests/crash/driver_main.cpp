@@ -1,4 +1,5 @@
-// crash_driver run SCENARIO DIRECTORY PROGRESS: does the scenario. crash_driver open DIRECTORY: opens the session and closes it.
+// crash_driver run SCENARIO DIRECTORY PROGRESS: does the scenario. crash_driver open DIRECTORY:
+// opens the session and closes it.
 #include <cstdio>
 #include <exception>
 #include <string>

@@ -36,7 +36,11 @@ const Operations kContents = {
     {.kind = Kind::kAppend, .a = "two", .y = 10'000, .z = 2},
     {.kind = Kind::kChmod, .a = "two", .x = 0},
     {.kind = Kind::kCheckpoint, .a = "first"},
-    {.kind = Kind::kFallocate, .a = "big", .x = 4096, .y = 65536, .z = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE},
+    {.kind = Kind::kFallocate,
+     .a = "big",
+     .x = 4096,
+     .y = 65536,
+     .z = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE},
     {.kind = Kind::kCopy, .a = "three", .b = "big", .x = 0, .y = 10'000, .z = 9000},
     {.kind = Kind::kSetXattr, .a = "three", .b = "user.b", .x = 0, .y = 20, .z = 3},
     {.kind = Kind::kRemoveXattr, .a = "three", .b = "user.a"},
@@ -87,13 +91,15 @@ const Operations kCommits = {
     {.kind = Kind::kDiscard},
 };
 
-const std::map<std::string, Operations> kAll = {{"names", kNames}, {"contents", kContents}, {"moves", kMoves}, {"commits", kCommits}};
+const std::map<std::string, Operations> kAll = {
+    {"names", kNames}, {"contents", kContents}, {"moves", kMoves}, {"commits", kCommits}};
 
 }  // namespace
 
 std::vector<std::string> scenario_names() {
     std::vector<std::string> names;
-    for (const auto& [name, operations] : kAll) names.push_back(name);
+    for (const auto& [name, operations] : kAll)
+        names.push_back(name);
     return names;
 }
 
@@ -103,10 +109,13 @@ const Operations& scenario(const std::string& name) {
 
 void furnish(const std::string& directory) {
     PlainActor actor(directory);
-    for (const char* path : {"dir", "dir/deep", "dir/deep/er", "dir/other", "full", "empty"}) actor.mkdir(path, 0755);
+    for (const char* path : {"dir", "dir/deep", "dir/deep/er", "dir/other", "full", "empty"})
+        actor.mkdir(path, 0755);
     for (const char* path : {"big", "two", "three", "dir/one", "dir/deep/er/file", "full/file"}) {
         actor.create(path, 0640);
-        actor.write(path, 0, random_bytes(std::string(path).size(), std::string(path) == "big" ? 150'000 : 5000));
+        actor.write(
+            path, 0,
+            random_bytes(std::string(path).size(), std::string(path) == "big" ? 150'000 : 5000));
     }
     actor.link("two", "dir/hard");
     actor.symlink("link", "big");

@@ -1,4 +1,5 @@
-// What the driver does while it is killed: lists of operations, each a single change or a single move of the live state.
+// What the driver does while it is killed: lists of operations, each a single change or a single
+// move of the live state.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// The program killed at system calls, by strace's injection: between any two of them, not only where a crash point stands.
+// The program killed at system calls, by strace's injection: between any two of them, not only
+// where a crash point stands.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -11,11 +12,15 @@
 namespace unwrite::tests {
 namespace {
 
-constexpr const char* kCalls[] = {"renameat2", "linkat",   "unlinkat", "pwrite64", "ftruncate", "fchmodat",
-                                  "utimensat", "fallocate", "mkdirat",  "openat",   "lsetxattr", "copy_file_range"};
+constexpr const char* kCalls[] = {"renameat2", "linkat",   "unlinkat",  "pwrite64",
+                                  "ftruncate", "fchmodat", "utimensat", "fallocate",
+                                  "mkdirat",   "openat",   "lsetxattr", "copy_file_range"};
 
 bool can_inject() {
-    return has_program("strace") && run_driver({"open", "/nonexistent"}, "", {"strace", "-f", "-qq", "-o", "/dev/null", "-e", "inject=openat:signal=KILL:when=1"}) == Ended::kKilled;
+    return has_program("strace") &&
+           run_driver({"open", "/nonexistent"}, "",
+                      {"strace", "-f", "-qq", "-o", "/dev/null", "-e",
+                       "inject=openat:signal=KILL:when=1"}) == Ended::kKilled;
 }
 
 class SystemCalls : public testing::TestWithParam<std::string> {};
@@ -32,21 +37,27 @@ TEST_P(SystemCalls, KilledAtThemS49) {
         const std::size_t last = is_long ? 5000 : 20;
         for (std::size_t n = first; n <= last; n += is_long ? 1 : 18) {
             const Site site;
-            const std::string inject = std::string("inject=") + call + ":signal=KILL:when=" + std::to_string(n);
-            const Ended ended = run_driver({"run", GetParam(), site.directory(), site.progress()}, "",
-                                           {"strace", "-f", "-qq", "-o", "/dev/null", "-e", std::string("trace=") + call, "-e", inject});
+            const std::string inject =
+                std::string("inject=") + call + ":signal=KILL:when=" + std::to_string(n);
+            const Ended ended =
+                run_driver({"run", GetParam(), site.directory(), site.progress()}, "",
+                           {"strace", "-f", "-qq", "-o", "/dev/null", "-e",
+                            std::string("trace=") + call, "-e", inject});
             if (ended == Ended::kWell) break;
             ++kills;
             const std::string wrong = site.verify(GetParam(), reference);
             if (wrong.empty()) continue;
-            if (++divergences <= 5) ADD_FAILURE() << GetParam() << ", killed at " << call << " " << n << ": " << wrong;
+            if (++divergences <= 5)
+                ADD_FAILURE() << GetParam() << ", killed at " << call << " " << n << ": " << wrong;
         }
     }
-    std::cout << GetParam() << ": " << kills << " kills, " << divergences << " divergences" << std::endl;
+    std::cout << GetParam() << ": " << kills << " kills, " << divergences << " divergences"
+              << std::endl;
     EXPECT_EQ(divergences, 0U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Scenarios, SystemCalls, testing::ValuesIn(scenario_names()), [](const auto& one) { return one.param; });
+INSTANTIATE_TEST_SUITE_P(Scenarios, SystemCalls, testing::ValuesIn(scenario_names()),
+                         [](const auto& one) { return one.param; });
 
 }  // namespace
 }  // namespace unwrite::tests

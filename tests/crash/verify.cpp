@@ -31,8 +31,9 @@ std::string numbered(const std::string& progress, const char* what, std::size_t 
 
 /// One look at a workspace that was left behind.
 class Autopsy {
-  public:
-    Autopsy(const std::string& directory, const std::string& progress, const Operations& operations, const Reference& reference)
+ public:
+    Autopsy(const std::string& directory, const std::string& progress, const Operations& operations,
+            const Reference& reference)
         : world_(directory), progress_(progress), operations_(operations), reference_(reference) {
         const std::string at = read_text(progress + "/at");
         at_ = at == "done" ? operations.size() : std::stoul(at);
@@ -48,7 +49,7 @@ class Autopsy {
         return wrong.empty() ? "" : "operation " + std::to_string(at_) + " (" + at + "): " + wrong;
     }
 
-  private:
+ private:
     std::string problems() {
         const auto checked = world_.operations().check(false);
         if (!checked) return "check: " + checked.error().message();
@@ -77,24 +78,30 @@ std::optional<std::size_t> Autopsy::same_as_earlier() const {
 
 std::string Autopsy::live_state() {
     const Snapshot live = world_.look();
-    const std::string from_before = difference(load_snapshot(numbered(progress_, "before", at_)), live);
+    const std::string from_before =
+        difference(load_snapshot(numbered(progress_, "before", at_)), live);
     if (from_before.empty()) return {};
     if (at_ == operations_.size()) return "the end (a) is not what is there (b):\n" + from_before;
     const auto earlier = same_as_earlier();
-    const std::string from_after = earlier ? difference(load_snapshot(numbered(progress_, "before", *earlier)), live)
-                                           : difference(reference_.states[at_ + 1], live, Times::kIgnore);
+    const std::string from_after =
+        earlier ? difference(load_snapshot(numbered(progress_, "before", *earlier)), live)
+                : difference(reference_.states[at_ + 1], live, Times::kIgnore);
     if (from_after.empty()) return {};
-    return "neither the state before (a), where b is what is there:\n" + from_before + "nor the state after (a):\n" + from_after;
+    return "neither the state before (a), where b is what is there:\n" + from_before +
+           "nor the state after (a):\n" + from_after;
 }
 
 std::string Autopsy::checkpoints() {
     const auto log = world_.operations().log("", true, false);
     if (!log) return "log: " + log.error().message();
     std::set<journal::NodeNumber> there;
-    for (const auto& entry : log->entries) there.insert(entry.node.number);
-    const auto end = operations_.begin() + static_cast<std::ptrdiff_t>(std::min(at_ + 1, operations_.size()));
+    for (const auto& entry : log->entries)
+        there.insert(entry.node.number);
+    const auto end =
+        operations_.begin() + static_cast<std::ptrdiff_t>(std::min(at_ + 1, operations_.size()));
     const bool may_be_gone = std::any_of(operations_.begin(), end, [](const Operation& op) {
-        return op.kind == Kind::kCommit || op.kind == Kind::kGc || (op.kind == Kind::kDiscard && op.x != 0);
+        return op.kind == Kind::kCommit || op.kind == Kind::kGc ||
+               (op.kind == Kind::kDiscard && op.x != 0);
     });
     for (const auto& file : fs::directory_iterator(progress_)) {
         const std::string name = file.path().filename();
@@ -104,7 +111,8 @@ std::string Autopsy::checkpoints() {
             if (may_be_gone) continue;
             return "n" + name.substr(5) + " is gone";
         }
-        const auto moved = world_.operations().rollback(World::asker(), "n" + name.substr(5), false, false);
+        const auto moved =
+            world_.operations().rollback(World::asker(), "n" + name.substr(5), false, false);
         if (!moved) return "rollback to n" + name.substr(5) + ": " + moved.error().message();
         const std::string wrong = difference(load_snapshot(file.path()), world_.look());
         if (!wrong.empty()) return "n" + name.substr(5) + " was a, is b:\n" + wrong;
@@ -114,14 +122,17 @@ std::string Autopsy::checkpoints() {
 
 std::string Autopsy::root() {
     std::size_t since = at_;
-    while (since > 0 && !fs::exists(numbered(progress_, "root", since))) --since;
+    while (since > 0 && !fs::exists(numbered(progress_, "root", since)))
+        --since;
     const auto moved = world_.operations().discard(World::asker(), false, false);
-    if (!moved && moved.error().kind() != ErrorKind::kNothing) return "discard: " + moved.error().message();
+    if (!moved && moved.error().kind() != ErrorKind::kNothing)
+        return "discard: " + moved.error().message();
     const Snapshot live = world_.look();
     const std::string wrong = difference(load_snapshot(numbered(progress_, "root", since)), live);
     if (wrong.empty()) return {};
     const bool committing = at_ < operations_.size() && operations_[at_].kind == Kind::kCommit;
-    if (committing && difference(load_snapshot(numbered(progress_, "before", at_)), live).empty()) return {};
+    if (committing && difference(load_snapshot(numbered(progress_, "before", at_)), live).empty())
+        return {};
     return "discard: the root was a, is b:\n" + wrong;
 }
 
@@ -158,7 +169,8 @@ std::string Site::verify(const std::string& scenario_name, const Reference& refe
     try {
         const std::string at = read_text(progress() + "/at");
         if (at.empty() || at == "open") {
-            // Killed while it opened: nothing has changed, and it can be opened again. (The state directory changes the root's time.)
+            // Killed while it opened: nothing has changed, and it can be opened again. (The state
+            // directory changes the root's time.)
             const World world(directory());
             const std::string wrong = difference(furnished_, world.look(), Times::kIgnore);
             return wrong.empty() ? "" : "opening changed a to b:\n" + wrong;

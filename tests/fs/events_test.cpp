@@ -12,7 +12,7 @@ namespace unwrite::tests {
 namespace {
 
 class Watcher {
-  public:
+ public:
     explicit Watcher(const std::filesystem::path& directory)
         : fd_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
         ::inotify_add_watch(fd_.get(), directory.c_str(),
@@ -36,7 +36,7 @@ class Watcher {
         }
     }
 
-  private:
+ private:
     UniqueFd fd_;
 };
 
@@ -92,7 +92,8 @@ TEST(Events, AnnouncingManyNamesDoesNotHoldTheRestoreUp) {
     Served served;
     SKIP_WITHOUT_MOUNT(served);
     ASSERT_EQ(served.order("checkpoint"), "ok");
-    for (int i = 0; i < 1500; ++i) served.write("f" + std::to_string(i), "x");
+    for (int i = 0; i < 1500; ++i)
+        served.write("f" + std::to_string(i), "x");
     Watcher watcher(served.path());
     ASSERT_EQ(served.order("rollback"), "ok");
     ASSERT_EQ(served.order("settle"), "ok");

@@ -36,7 +36,8 @@ TEST(Files, LargeTransfersComeInPieces) {
     Served served;
     SKIP_WITHOUT_MOUNT(served);
     std::string data(5U << 20U, '\0');
-    for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<char>(i * 31 >> 8U);
+    for (std::size_t i = 0; i < data.size(); ++i)
+        data[i] = static_cast<char>(i * 31 >> 8U);
     served.write("big", data);
     EXPECT_EQ(served.read_raw("big"), data);
     EXPECT_EQ(served.read("big"), data);

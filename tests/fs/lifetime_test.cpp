@@ -88,7 +88,8 @@ TEST(Lifetime, AKillDuringRestoresAndAnnouncementsHangsNobody) {
             std::this_thread::sleep_for(std::chrono::milliseconds(200 + milliseconds));
             served.kill_daemon();
         });
-        while (!served.order("rollback").empty()) served.order("write_back");
+        while (!served.order("rollback").empty())
+            served.order("write_back");
         killer.join();
         EXPECT_EQ(served.wait_for_exit(), 128 + SIGKILL);
         ::kill(client, SIGKILL);

@@ -1,4 +1,5 @@
-// Stores into shared mappings have no request of their own; a checkpoint must still know on which side they fall.
+// Stores into shared mappings have no request of their own; a checkpoint must still know on which
+// side they fall.
 #include <sys/mman.h>
 
 #include <cstring>
@@ -9,7 +10,7 @@ namespace unwrite::tests {
 namespace {
 
 class Mapping {
-  public:
+ public:
     Mapping(const Served& served, const std::string& name, std::size_t size) : size_(size) {
         auto fd = sys::open_at(AT_FDCWD, served.path(name), O_RDWR | O_CLOEXEC);
         if (!fd) return;
@@ -23,7 +24,7 @@ class Mapping {
     Mapping& operator=(const Mapping&) = delete;
     char* bytes() { return bytes_; }
 
-  private:
+ private:
     char* bytes_ = nullptr;
     std::size_t size_;
 };

@@ -1,7 +1,6 @@
 // Names through the mount: what git, editors and hostile programs do with them.
-#include <cstdio>
-
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 
 #include "tests/fs/served.h"
@@ -16,8 +15,8 @@ TEST(Names, AnAtomicSaveLandsInTheRealDirectory) {
     SKIP_WITHOUT_MOUNT(served);
     served.write("config", "old");
     {
-        auto lock = sys::open_at(AT_FDCWD, served.path("config.lock"),
-                                 O_WRONLY | O_CREAT | O_EXCL, 0666);
+        auto lock =
+            sys::open_at(AT_FDCWD, served.path("config.lock"), O_WRONLY | O_CREAT | O_EXCL, 0666);
         ASSERT_OK(lock);
         ASSERT_OK(sys::write_all_at(lock->get(), bytes_of("new"), 0));
         ASSERT_OK(sys::sync(lock->get()));
@@ -54,8 +53,8 @@ TEST(Names, LinksDirectoriesAndExchanges) {
 TEST(Names, AreBytes) {
     Served served;
     SKIP_WITHOUT_MOUNT(served);
-    const std::string names[] = {std::string(255, 'x'), "two\nlines", "\xff\xfe not utf-8", " ",
-                                 "-rf", "quote'\"`$", "\\"};
+    const std::string names[] = {
+        std::string(255, 'x'), "two\nlines", "\xff\xfe not utf-8", " ", "-rf", "quote'\"`$", "\\"};
     for (const std::string& name : names) {
         served.write(name, name);
         EXPECT_EQ(served.read(name), name);
@@ -87,9 +86,11 @@ TEST(Names, GitWorksOnTheMount) {
     SKIP_WITHOUT_MOUNT(served);
     if (std::system("git --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "no git";
     const std::string script =
-        "cd '" + served.path().string() + "' && git init -q . && "
+        "cd '" + served.path().string() +
+        "' && git init -q . && "
         "git config user.email a@b && git config user.name n && "
-        "for i in 1 2 3 4 5 6 7 8 9; do echo $i > f$i; done && git add . && git commit -q -m one && "
+        "for i in 1 2 3 4 5 6 7 8 9; do echo $i > f$i; done && git add . && git commit -q -m one "
+        "&& "
         "git mv f1 g1 && echo more >> f2 && git commit -q -am two && git checkout -q HEAD~1 && "
         "test -e f1 && git checkout -q - && test -e g1 && git gc -q && git fsck --strict && "
         "test -z \"$(git status --porcelain)\"";

@@ -53,13 +53,15 @@ TEST(Permissions, AWriteByAUserClearsSetuid) {
     for (const bool truncate : {false, true}) {
         served.write("program", "code");
         std::filesystem::permissions(served.path("program"), std::filesystem::perms(06777));
-        EXPECT_EQ(run_as(kNobody, [&] {
-                      const auto fd = sys::open_at(AT_FDCWD, served.path("program"), O_WRONLY);
-                      if (!fd) return 1;
-                      return number_of(truncate ? sys::truncate(fd->get(), 1)
-                                                : sys::write_all_at(fd->get(), bytes_of("x"), 0));
-                  }),
-                  0);
+        EXPECT_EQ(
+            run_as(kNobody,
+                   [&] {
+                       const auto fd = sys::open_at(AT_FDCWD, served.path("program"), O_WRONLY);
+                       if (!fd) return 1;
+                       return number_of(truncate ? sys::truncate(fd->get(), 1)
+                                                 : sys::write_all_at(fd->get(), bytes_of("x"), 0));
+                   }),
+            0);
         ASSERT_ASSIGN(const struct stat st, sys::stat_at(served.raw(), "program"));
         EXPECT_EQ(st.st_mode & 06000U, 0U) << (truncate ? "truncate" : "write");
     }

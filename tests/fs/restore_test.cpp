@@ -31,8 +31,8 @@ TEST(Restored, NamesAreForgottenAtOnce) {
     ASSERT_EQ(served.order("checkpoint"), "ok");
     std::filesystem::remove(served.path("gone"));
     served.write("extra", "3");
-    EXPECT_FALSE(std::filesystem::exists(served.path("gone")));   // remembered as absent
-    EXPECT_TRUE(std::filesystem::exists(served.path("extra")));   // remembered as present
+    EXPECT_FALSE(std::filesystem::exists(served.path("gone")));  // remembered as absent
+    EXPECT_TRUE(std::filesystem::exists(served.path("extra")));  // remembered as present
     for (const auto& entry : std::filesystem::directory_iterator(served.path())) {
         EXPECT_NE(entry.path().filename(), "gone");
     }

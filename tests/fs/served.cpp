@@ -21,8 +21,7 @@ fs::Mount* g_mount = nullptr;
 
 bool send_line(int fd, const std::string& line) {
     const std::string text = line + "\n";
-    return ::send(fd, text.data(), text.size(), MSG_NOSIGNAL) ==
-           static_cast<ssize_t>(text.size());
+    return ::send(fd, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
 }
 
 /// Empty at the end.
@@ -42,7 +41,7 @@ std::string verdict(const Result<T>& result) {
 
 /// The daemon's side of order().
 class Orders {
-  public:
+ public:
     Orders(overlay::Session& session, SlowTree& tree, fs::Mount& mount, std::string directory)
         : session_(session), tree_(tree), mount_(mount), directory_(std::move(directory)) {}
 
@@ -53,8 +52,8 @@ class Orders {
         words >> verb >> object;
         const overlay::Asker asker{0, ::getpid(), ""};
         if (verb == "checkpoint") {
-            return verdict(session_.operations().checkpoint(
-                asker, overlay::NodeKind::kCheckpoint, "point", ""));
+            return verdict(session_.operations().checkpoint(asker, overlay::NodeKind::kCheckpoint,
+                                                            "point", ""));
         }
         if (verb == "rollback") {
             return verdict(session_.operations().rollback(asker, "", false, false));
@@ -68,7 +67,7 @@ class Orders {
         return "ok";
     }
 
-  private:
+ private:
     overlay::Session& session_;
     SlowTree& tree_;
     fs::Mount& mount_;
@@ -103,8 +102,8 @@ void Served::serve(int orders) const {
     auto session = overlay::Session::open(std::move(*workspace), {});
     if (!session) return finish("session: " + session.error().message());
     SlowTree tree((*session)->tree());
-    auto mount = fs::Mount::create(
-        tree, {scratch_.path(), "unwrite:test,with\\signs", ::geteuid() == 0, 0});
+    auto mount =
+        fs::Mount::create(tree, {scratch_.path(), "unwrite:test,with\\signs", ::geteuid() == 0, 0});
     if (!mount) return finish(mount.error().message());
     g_mount = mount->get();
     std::signal(SIGTERM, [](int) { g_mount->stop(); });
@@ -148,9 +147,13 @@ Served::~Served() {
     ignore(fs::unmount_stale(scratch_.path()), "usually there is none any more");
 }
 
-std::filesystem::path Served::path(const std::string& name) const { return scratch_.path() / name; }
+std::filesystem::path Served::path(const std::string& name) const {
+    return scratch_.path() / name;
+}
 
-std::string Served::read(const std::string& name) const { return scratch_.read(name); }
+std::string Served::read(const std::string& name) const {
+    return scratch_.read(name);
+}
 
 void Served::write(const std::string& name, std::string_view text) const {
     scratch_.write(name, text);
@@ -170,7 +173,9 @@ std::string Served::order(const std::string& words) {
     return verdict;
 }
 
-void Served::kill_daemon() const { ::kill(daemon_, SIGKILL); }
+void Served::kill_daemon() const {
+    ::kill(daemon_, SIGKILL);
+}
 
 int Served::stop() {
     if (daemon_ <= 0) return 0;

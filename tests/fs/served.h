@@ -1,5 +1,6 @@
-// Served: a workspace with a session, mounted over itself by a process of its own, as in real life. The test is a client:
-// it changes files through the mount, looks at the raw directory behind it, and gives the daemon orders.
+// Served: a workspace with a session, mounted over itself by a process of its own, as in real life.
+// The test is a client: it changes files through the mount, looks at the raw directory behind it,
+// and gives the daemon orders.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,23 +15,24 @@
 namespace unwrite::tests {
 
 class Served {
-  public:
+ public:
     /// Mounts. `failure()` tells why not, for SKIP_WITHOUT_MOUNT.
     explicit Served(uid_t uid = 0);
-    ~Served();   ///< stops the daemon and unmounts whatever is left
+    ~Served();  ///< stops the daemon and unmounts whatever is left
     Served(const Served&) = delete;
     Served& operator=(const Served&) = delete;
 
     const std::string& failure() const { return failure_; }
-    std::filesystem::path path(const std::string& name = {}) const;   ///< through the mount
-    int raw() const { return raw_.get(); }                            ///< behind it
+    std::filesystem::path path(const std::string& name = {}) const;  ///< through the mount
+    int raw() const { return raw_.get(); }                           ///< behind it
     std::string read(const std::string& name) const;
     std::string read_raw(const std::string& name) const;
     void write(const std::string& name, std::string_view text) const;
     pid_t daemon() const { return daemon_; }
 
-    /// One of: "checkpoint", "rollback", "write_back", "settle", "open PATH" (in the daemon, through the mount), "slow
-    /// MILLISECONDS" (each removal takes that long), "announce". The answer is "ok" or the reason; empty when the daemon died.
+    /// One of: "checkpoint", "rollback", "write_back", "settle", "open PATH" (in the daemon,
+    /// through the mount), "slow MILLISECONDS" (each removal takes that long), "announce". The
+    /// answer is "ok" or the reason; empty when the daemon died.
     std::string order(const std::string& words);
     /// How long the last order took inside the daemon.
     long microseconds() const { return microseconds_; }
@@ -41,7 +43,7 @@ class Served {
     /// Waits for an end that has another cause.
     int wait_for_exit(int seconds = 10);
 
-  private:
+ private:
     void serve(int orders) const;
 
     Scratch scratch_;
@@ -54,8 +56,8 @@ class Served {
 
 }  // namespace unwrite::tests
 
-#define SKIP_WITHOUT_MOUNT(served)                                                      \
-    do {                                                                                \
-        if (!::unwrite::fs::is_fuse_available()) GTEST_SKIP() << "no /dev/fuse here";   \
-        ASSERT_EQ((served).failure(), "");                                              \
+#define SKIP_WITHOUT_MOUNT(served)                                                    \
+    do {                                                                              \
+        if (!::unwrite::fs::is_fuse_available()) GTEST_SKIP() << "no /dev/fuse here"; \
+        ASSERT_EQ((served).failure(), "");                                            \
     } while (false)

@@ -15,7 +15,7 @@ class SlowTree final : public overlay::Tree {
     using Entry = overlay::Entry;
     using View = std::string_view;
 
-  public:
+ public:
     explicit SlowTree(overlay::Tree& tree) : tree_(tree) {}
     std::atomic<int> milliseconds{0};
 
@@ -99,7 +99,7 @@ class SlowTree final : public overlay::Tree {
         return tree_.remove_xattr(caller, id, name);
     }
 
-  private:
+ private:
     overlay::Tree& tree_;
 };
 

@@ -22,16 +22,16 @@ TEST(Workers, TwentyBlockedRequestsDoNotBlockAnother) {
     ASSERT_EQ(served.order("slow 2000"), "ok");
     std::vector<std::thread> blocked;
     for (int i = 0; i < kBlocked; ++i) {
-        blocked.emplace_back([&served, i] {
-            std::filesystem::remove(served.path("d" + std::to_string(i) + "/f"));
-        });
+        blocked.emplace_back(
+            [&served, i] { std::filesystem::remove(served.path("d" + std::to_string(i) + "/f")); });
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
     const auto begin = Clock::now();
     EXPECT_FALSE(std::filesystem::exists(served.path("absent")));
     served.write("quick", "y");
     EXPECT_LT(Clock::now() - begin, std::chrono::milliseconds(1000));
-    for (std::thread& thread : blocked) thread.join();
+    for (std::thread& thread : blocked)
+        thread.join();
     EXPECT_LT(Clock::now() - begin, std::chrono::seconds(5));
 }
 
@@ -59,7 +59,8 @@ TEST(Workers, ManyClientsAtOnce) {
             }
         });
     }
-    for (std::thread& client : clients) client.join();
+    for (std::thread& client : clients)
+        client.join();
     std::size_t left = 0;
     for (const auto& entry : std::filesystem::directory_iterator(served.path())) {
         EXPECT_EQ(served.read(entry.path().filename()), entry.path().filename());

@@ -13,7 +13,8 @@ AgentProcess::AgentProcess() : pid_(::fork()) {
     if (pid_ < 0) throw std::runtime_error("fork");
     if (pid_ > 0) return;
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    for (;;) ::pause();
+    for (;;)
+        ::pause();
 }
 
 AgentProcess::~AgentProcess() {

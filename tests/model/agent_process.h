@@ -6,14 +6,14 @@
 namespace unwrite::tests {
 
 class AgentProcess {
-  public:
+ public:
     AgentProcess();
     ~AgentProcess();
     AgentProcess(const AgentProcess&) = delete;
     AgentProcess& operator=(const AgentProcess&) = delete;
     pid_t pid() const { return pid_; }
 
-  private:
+ private:
     pid_t pid_;
 };
 

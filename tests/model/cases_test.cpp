@@ -10,7 +10,7 @@ namespace unwrite::tests {
 namespace {
 
 class Cases : public testing::Test {
-  protected:
+ protected:
     Cases() {
         PlainActor actor(scratch_.path());
         actor.mkdir("old", 0755);
@@ -30,10 +30,12 @@ class Cases : public testing::Test {
     const AgentProcess agent_;
 };
 
-constexpr Kind kEnd[] = {Kind::kUndo, Kind::kRedo, Kind::kUndo, Kind::kRedo, Kind::kCheck, Kind::kDiscard, Kind::kRedo, Kind::kDiscard, Kind::kCheck};
+constexpr Kind kEnd[] = {Kind::kUndo,    Kind::kRedo, Kind::kUndo,    Kind::kRedo, Kind::kCheck,
+                         Kind::kDiscard, Kind::kRedo, Kind::kDiscard, Kind::kCheck};
 
 Operations to_and_fro(Operations operations) {
-    for (const Kind kind : kEnd) operations.push_back({.kind = kind, .x = 1});
+    for (const Kind kind : kEnd)
+        operations.push_back({.kind = kind, .x = 1});
     return operations;
 }
 

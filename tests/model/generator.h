@@ -18,7 +18,7 @@ struct Known {
 std::vector<Known> list_tree(const std::string& directory);
 
 class Generator {
-  public:
+ public:
     /// `agents`: some changes are an agent's. `moves`: moves of the live state too.
     struct Mix {
         bool moves = true;
@@ -30,7 +30,7 @@ class Generator {
 
     Operation next(const std::vector<Known>& known);
 
-  private:
+ private:
     std::uint64_t below(std::uint64_t limit) { return random_() % limit; }
     bool chance(unsigned percent) { return below(100) < percent; }
     std::string fresh_path(const std::vector<Known>& known);

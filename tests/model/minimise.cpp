@@ -14,9 +14,10 @@ Operations without(const Operations& all, std::size_t begin, std::size_t end) {
 
 }  // namespace
 
-// Source: Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input" (2002), complements only; from the end
-// backwards, for the operation that fails is the last.
-Operations minimise(Operations operations, const std::function<bool(const Operations&)>& fails, std::chrono::seconds limit) {
+// Source: Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input" (2002),
+// complements only; from the end backwards, for the operation that fails is the last.
+Operations minimise(Operations operations, const std::function<bool(const Operations&)>& fails,
+                    std::chrono::seconds limit) {
     const auto until = std::chrono::steady_clock::now() + limit;
     const auto late = [&] { return std::chrono::steady_clock::now() > until; };
     std::size_t chunk = std::max<std::size_t>(operations.size() / 2, 1);

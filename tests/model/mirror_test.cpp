@@ -1,4 +1,5 @@
-// The same random operations through a tree and on a plain directory must give the same answers and the same result.
+// The same random operations through a tree and on a plain directory must give the same answers and
+// the same result.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -23,9 +24,12 @@ struct Pair {
         const int expected = apply(plain, operation);
         const int got = apply(world.actor(), operation);
         if (expected == got) return {};
-        return text_of(operation) + ": a plain directory says " + std::strerror(expected) + ", the tree " + std::strerror(got);
+        return text_of(operation) + ": a plain directory says " + std::strerror(expected) +
+               ", the tree " + std::strerror(got);
     }
-    std::string compare() const { return difference(snapshot(plain_scratch.path()), world.look(), Times::kIgnore); }
+    std::string compare() const {
+        return difference(snapshot(plain_scratch.path()), world.look(), Times::kIgnore);
+    }
 };
 
 std::string run_list(const Operations& operations) {
@@ -48,15 +52,17 @@ void random_run(std::uint64_t seed, std::size_t count) {
         if (wrong.empty() && done.size() % 20 == 0) wrong = pair.compare();
         // Now and then an interval ends, which must change nothing that is seen.
         if (done.size() % 50 == 0) {
-            ASSERT_OK(pair.world.operations().checkpoint(World::asker(), journal::NodeKind::kStep, "", ""));
+            ASSERT_OK(pair.world.operations().checkpoint(World::asker(), journal::NodeKind::kStep,
+                                                         "", ""));
         }
     }
     if (wrong.empty()) return;
     const auto fails = [](const Operations& list) { return !run_list(list).empty(); };
     const bool again = fails(done);
     const Operations shortest = again ? minimise(done, fails, std::chrono::seconds(30)) : done;
-    ADD_FAILURE() << "UNWRITE_SEED=" << seed << ", operation " << done.size() << ": " << wrong << "\nshortest list ("
-                  << shortest.size() << "):\n" << text_of(shortest) << "there it says: " << run_list(shortest);
+    ADD_FAILURE() << "UNWRITE_SEED=" << seed << ", operation " << done.size() << ": " << wrong
+                  << "\nshortest list (" << shortest.size() << "):\n"
+                  << text_of(shortest) << "there it says: " << run_list(shortest);
 }
 
 TEST(Mirror, SameAnswersAsAPlainDirectory) {
@@ -64,7 +70,8 @@ TEST(Mirror, SameAnswersAsAPlainDirectory) {
     const bool is_long = std::getenv("UNWRITE_LONG") != nullptr;
     const std::uint64_t first = asked != nullptr ? std::strtoull(asked, nullptr, 10) : 1;
     const std::uint64_t last = asked != nullptr ? first : is_long ? 60 : 6;
-    for (std::uint64_t seed = first; seed <= last && !HasFailure(); ++seed) random_run(seed, is_long ? 1000 : 500);
+    for (std::uint64_t seed = first; seed <= last && !HasFailure(); ++seed)
+        random_run(seed, is_long ? 1000 : 500);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Random operations of all kinds on a session; every restore must bring back exactly what a node was. UNWRITE_LONG=1 makes it
-// long and random, UNWRITE_SEED=n repeats one run.
+// Random operations of all kinds on a session; every restore must bring back exactly what a node
+// was. UNWRITE_LONG=1 makes it long and random, UNWRITE_SEED=n repeats one run.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -55,7 +55,8 @@ Outcome run_random(std::uint64_t seed, std::size_t count, pid_t agent) {
         outcome.done.push_back(generator.next(list_tree(scratch.path())));
         outcome.wrong = attempt(moves, outcome.done.back());
     }
-    const Operation last[] = {{.kind = Kind::kCheck}, {.kind = Kind::kDiscard, .x = 1}, {.kind = Kind::kCheck}};
+    const Operation last[] = {
+        {.kind = Kind::kCheck}, {.kind = Kind::kDiscard, .x = 1}, {.kind = Kind::kCheck}};
     for (const Operation& operation : last) {
         if (!outcome.wrong.empty()) break;
         outcome.done.push_back(operation);
@@ -89,12 +90,20 @@ void random_run(std::uint64_t seed, std::size_t count) {
     const Outcome outcome = run_random(seed, count, agent.pid());
     if (outcome.wrong.empty()) return;
     const std::string kind = kind_of_failure(outcome.wrong);
-    const auto fails = [&](const Operations& list) { return kind_of_failure(run_list(list, agent.pid())) == kind; };
+    const auto fails = [&](const Operations& list) {
+        return kind_of_failure(run_list(list, agent.pid())) == kind;
+    };
     const bool again = fails(outcome.done);
-    const Operations shortest = again ? minimise(outcome.done, fails, std::chrono::seconds(is_long() ? 240 : 60)) : outcome.done;
-    ADD_FAILURE() << "UNWRITE_SEED=" << seed << ", operation " << outcome.done.size() << ": " << outcome.wrong
-                  << (again ? "\nshortest list that fails so" : "\nit does not fail again; the whole list") << " (" << shortest.size()
-                  << "):\n" << text_of(shortest) << "there it says: " << (again ? run_list(shortest, agent.pid()) : "");
+    const Operations shortest =
+        again ? minimise(outcome.done, fails, std::chrono::seconds(is_long() ? 240 : 60))
+              : outcome.done;
+    ADD_FAILURE() << "UNWRITE_SEED=" << seed << ", operation " << outcome.done.size() << ": "
+                  << outcome.wrong
+                  << (again ? "\nshortest list that fails so"
+                            : "\nit does not fail again; the whole list")
+                  << " (" << shortest.size() << "):\n"
+                  << text_of(shortest)
+                  << "there it says: " << (again ? run_list(shortest, agent.pid()) : "");
 }
 
 std::uint64_t asked_seed() {
@@ -103,8 +112,10 @@ std::uint64_t asked_seed() {
 }
 
 TEST(Model, RandomOperationsS49) {
-    if (const std::uint64_t seed = asked_seed(); seed != 0) return random_run(seed, is_long() ? 1000 : 500);
-    for (std::uint64_t seed = 1; seed <= 6 && !HasFailure(); ++seed) random_run(seed, 500);
+    if (const std::uint64_t seed = asked_seed(); seed != 0)
+        return random_run(seed, is_long() ? 1000 : 500);
+    for (std::uint64_t seed = 1; seed <= 6 && !HasFailure(); ++seed)
+        random_run(seed, 500);
 }
 
 TEST(Model, LongRandomOperationsS49) {

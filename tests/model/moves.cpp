@@ -44,7 +44,8 @@ std::vector<journal::Node> Moves::nodes() {
     const auto log = world_.operations().log("", true, false);
     if (!log) throw std::runtime_error(says("log", log.error()));
     std::vector<journal::Node> all;
-    for (const auto& entry : log->entries) all.push_back(entry.node);
+    for (const auto& entry : log->entries)
+        all.push_back(entry.node);
     return all;
 }
 
@@ -56,14 +57,19 @@ void Moves::forget_gone_nodes() {
     snapshots_ = std::move(kept);
 }
 
-std::string Moves::arrived(const Result<overlay::Moved>& moved, const Snapshot& before, const char* verb) {
+std::string Moves::arrived(const Result<overlay::Moved>& moved, const Snapshot& before,
+                           const char* verb) {
     const Snapshot now = world_.look();
     if (!moved) {
         if (moved.error().kind() != ErrorKind::kNothing) return says(verb, moved.error());
         const std::string wrong = difference(before, now);
-        return wrong.empty() ? "" : std::string(verb) + " said that there is nothing, but changed a to b:\n" + wrong;
+        return wrong.empty() ? ""
+                             : std::string(verb) +
+                                   " said that there is nothing, but changed a to b:\n" + wrong;
     }
-    if (!moved->behind.empty()) return std::string(verb) + ": says that something changed behind the mount: " + printable(moved->behind.front());
+    if (!moved->behind.empty())
+        return std::string(verb) + ": says that something changed behind the mount: " +
+               printable(moved->behind.front());
     std::string wrong = is(moved->from, before, verb);
     if (!wrong.empty()) return "(where it came from) " + wrong;
     return is(moved->to, now, verb);
@@ -74,14 +80,16 @@ std::string Moves::change(const Operation& operation) {
     caller.pid = operation.agent ? agent_ : ::getpid();
     world_.actor().set_caller(caller);
     const int number = apply(world_.actor(), operation);
-    if (number == EIO || number == EROFS) return text_of(operation) + ": errno " + std::to_string(number);
+    if (number == EIO || number == EROFS)
+        return text_of(operation) + ": errno " + std::to_string(number);
     return {};
 }
 
 std::string Moves::checkpoint(const Operation& operation) {
     const bool named = operation.x == 0;
     const auto kind = named ? journal::NodeKind::kCheckpoint : journal::NodeKind::kStep;
-    const auto node = world_.operations().checkpoint(World::asker(), kind, named ? "c" + std::to_string(++names_ % 7) : "", "");
+    const auto node = world_.operations().checkpoint(
+        World::asker(), kind, named ? "c" + std::to_string(++names_ % 7) : "", "");
     if (!node) return says("checkpoint", node.error());
     return is(node->number, world_.look(), "checkpoint");
 }
@@ -95,14 +103,16 @@ std::string Moves::rollback(const Operation& operation) {
         const auto all = nodes();
         target = "n" + std::to_string(all.at(operation.x % all.size()).number);
     }
-    const auto moved = world_.operations().rollback(World::asker(), target, operation.y == 3 && operation.x % 3 == 0, false);
+    const auto moved = world_.operations().rollback(
+        World::asker(), target, operation.y == 3 && operation.x % 3 == 0, false);
     if (!moved && moved.error().kind() == ErrorKind::kNotFound && target[0] == 'c') return {};
     return arrived(moved, before, "rollback");
 }
 
 std::string Moves::discard(bool purge) {
     const Snapshot before = world_.look();
-    std::string wrong = arrived(world_.operations().discard(World::asker(), purge, false), before, purge ? "discard purge" : "discard");
+    std::string wrong = arrived(world_.operations().discard(World::asker(), purge, false), before,
+                                purge ? "discard purge" : "discard");
     forget_gone_nodes();
     return wrong;
 }
@@ -112,7 +122,8 @@ std::string Moves::commit(bool keep_history) {
     const auto node = world_.operations().commit(World::asker(), "", keep_history);
     const std::string wrong = difference(before, world_.look());
     if (!wrong.empty()) return "commit changed a to b:\n" + wrong;
-    if (!node) return node.error().kind() == ErrorKind::kNothing ? "" : says("commit", node.error());
+    if (!node)
+        return node.error().kind() == ErrorKind::kNothing ? "" : says("commit", node.error());
     forget_gone_nodes();
     return is(node->number, before, "commit");
 }
@@ -141,7 +152,8 @@ std::string Moves::reopen() {
     return begin_session();
 }
 
-// What is left afterwards is not predicted here, but a checkpoint of it must hold, and all nodes from before.
+// What is left afterwards is not predicted here, but a checkpoint of it must hold, and all nodes
+// from before.
 std::string Moves::revert(const Operation& operation) {
     const Snapshot before = world_.look();
     const auto all = nodes();
@@ -149,9 +161,12 @@ std::string Moves::revert(const Operation& operation) {
     const auto moved = world_.operations().revert(World::asker(), what, false);
     if (!moved) {
         const std::string wrong = difference(before, world_.look());
-        if (!wrong.empty()) return "revert " + what + " refused (" + moved.error().message() + "), but changed a to b:\n" + wrong;
+        if (!wrong.empty())
+            return "revert " + what + " refused (" + moved.error().message() +
+                   "), but changed a to b:\n" + wrong;
         const ErrorKind kind = moved.error().kind();
-        const bool fine = kind == ErrorKind::kConflict || kind == ErrorKind::kNothing || kind == ErrorKind::kUsage || kind == ErrorKind::kNotFound;
+        const bool fine = kind == ErrorKind::kConflict || kind == ErrorKind::kNothing ||
+                          kind == ErrorKind::kUsage || kind == ErrorKind::kNotFound;
         return fine ? "" : says("revert", moved.error());
     }
     return checkpoint({.kind = Kind::kCheckpoint, .x = 1});
@@ -160,10 +175,12 @@ std::string Moves::revert(const Operation& operation) {
 std::string Moves::restore_path(const Operation& operation) {
     const auto all = nodes();
     const std::string node = "n" + std::to_string(all.at(operation.x % all.size()).number);
-    const auto moved = world_.operations().restore_paths(World::asker(), {operation.a}, node, false);
+    const auto moved =
+        world_.operations().restore_paths(World::asker(), {operation.a}, node, false);
     if (moved) return checkpoint({.kind = Kind::kCheckpoint, .x = 1});
     const ErrorKind kind = moved.error().kind();
-    const bool fine = kind == ErrorKind::kNotFound || kind == ErrorKind::kNothing || kind == ErrorKind::kConflict || kind == ErrorKind::kUsage;
+    const bool fine = kind == ErrorKind::kNotFound || kind == ErrorKind::kNothing ||
+                      kind == ErrorKind::kConflict || kind == ErrorKind::kUsage;
     return fine ? "" : says("restore_paths", moved.error());
 }
 
@@ -185,24 +202,38 @@ std::string Moves::look(const Operation& operation) {
 std::string Moves::step(const Operation& operation) {
     if (is_change(operation.kind)) return change(operation);
     switch (operation.kind) {
-        case Kind::kCheckpoint: return checkpoint(operation);
-        case Kind::kRollback: return rollback(operation);
+        case Kind::kCheckpoint:
+            return checkpoint(operation);
+        case Kind::kRollback:
+            return rollback(operation);
         case Kind::kUndo: {
             const Snapshot before = world_.look();
-            return arrived(world_.operations().undo(World::asker(), static_cast<unsigned>(operation.x), false), before, "undo");
+            return arrived(
+                world_.operations().undo(World::asker(), static_cast<unsigned>(operation.x), false),
+                before, "undo");
         }
         case Kind::kRedo: {
             const Snapshot before = world_.look();
-            return arrived(world_.operations().redo(World::asker(), static_cast<unsigned>(operation.x), false), before, "redo");
+            return arrived(
+                world_.operations().redo(World::asker(), static_cast<unsigned>(operation.x), false),
+                before, "redo");
         }
-        case Kind::kDiscard: return discard(operation.x == 0);
-        case Kind::kCommit: return commit(operation.x != 0);
-        case Kind::kGc: return gc(operation.x);
-        case Kind::kReopen: return reopen();
-        case Kind::kRevert: return revert(operation);
-        case Kind::kRestorePath: return restore_path(operation);
-        case Kind::kLook: return look(operation);
-        default: return check();
+        case Kind::kDiscard:
+            return discard(operation.x == 0);
+        case Kind::kCommit:
+            return commit(operation.x != 0);
+        case Kind::kGc:
+            return gc(operation.x);
+        case Kind::kReopen:
+            return reopen();
+        case Kind::kRevert:
+            return revert(operation);
+        case Kind::kRestorePath:
+            return restore_path(operation);
+        case Kind::kLook:
+            return look(operation);
+        default:
+            return check();
     }
 }
 

@@ -1,5 +1,5 @@
-// Moves: a session under random operations, with a snapshot kept for every node. Whenever a move says that the live state is at a
-// node, the live tree must equal that node's snapshot exactly.
+// Moves: a session under random operations, with a snapshot kept for every node. Whenever a move
+// says that the live state is at a node, the live tree must equal that node's snapshot exactly.
 #pragma once
 
 #include <map>
@@ -11,14 +11,14 @@
 namespace unwrite::tests {
 
 class Moves {
-  public:
+ public:
     Moves(const std::string& directory, pid_t agent);
 
     /// Does one operation. What is wrong, or "".
     std::string step(const Operation& operation);
     std::size_t snapshots() const { return snapshots_.size(); }
 
-  private:
+ private:
     using Node = journal::NodeNumber;
     std::string change(const Operation& operation);
     std::string checkpoint(const Operation& operation);
@@ -32,8 +32,10 @@ class Moves {
     std::string restore_path(const Operation& operation);
     std::string look(const Operation& operation);
 
-    /// The end of every restore: `before` is what `moved.from` was, and the live state is what `moved.to` is.
-    std::string arrived(const Result<overlay::Moved>& moved, const Snapshot& before, const char* verb);
+    /// The end of every restore: `before` is what `moved.from` was, and the live state is what
+    /// `moved.to` is.
+    std::string arrived(const Result<overlay::Moved>& moved, const Snapshot& before,
+                        const char* verb);
     /// `node` is this state: remembered, or compared with what is remembered.
     std::string is(Node node, const Snapshot& state, const char* why);
     std::vector<journal::Node> nodes();

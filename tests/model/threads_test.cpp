@@ -1,5 +1,5 @@
-// Threads change their own and shared directories while checkpoints, undo and rollback run: nothing may hang, and a discard at the
-// end must give the first state.
+// Threads change their own and shared directories while checkpoints, undo and rollback run: nothing
+// may hang, and a discard at the end must give the first state.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -17,9 +17,10 @@
 namespace unwrite::tests {
 namespace {
 
-/// Ends the process when it is not told in time that all went well: a deadlock must not look like patience.
+/// Ends the process when it is not told in time that all went well: a deadlock must not look like
+/// patience.
 class Watchdog {
-  public:
+ public:
     explicit Watchdog(std::chrono::seconds limit) : thread_([this, limit] { watch(limit); }) {}
     ~Watchdog() {
         {
@@ -32,7 +33,7 @@ class Watchdog {
     Watchdog(const Watchdog&) = delete;
     Watchdog& operator=(const Watchdog&) = delete;
 
-  private:
+ private:
     void watch(std::chrono::seconds limit) {
         std::unique_lock lock(mutex_);
         if (wake_.wait_for(lock, limit, [this] { return done_; })) return;
@@ -62,11 +63,13 @@ void furnish(const std::string& directory) {
     }
 }
 
-void write_randomly(overlay::Tree& tree, const std::string& directory, unsigned number, const std::atomic<bool>& stop) {
+void write_randomly(overlay::Tree& tree, const std::string& directory, unsigned number,
+                    const std::atomic<bool>& stop) {
     overlay::Caller caller;
     caller.pid = ::getpid();
     TreeActor actor(tree, caller);
-    Generator::Mix own{.moves = false, .agents = false, .most_objects = 30, .below = "t" + std::to_string(number)};
+    Generator::Mix own{
+        .moves = false, .agents = false, .most_objects = 30, .below = "t" + std::to_string(number)};
     Generator mine(number + 1, own);
     own.below = "shared";
     Generator ours(number + 100, own);
@@ -79,22 +82,37 @@ void write_randomly(overlay::Tree& tree, const std::string& directory, unsigned 
     }
 }
 
-std::string move_randomly(overlay::Operations& operations, std::uint64_t seed, std::chrono::steady_clock::time_point until) {
+std::string move_randomly(overlay::Operations& operations, std::uint64_t seed,
+                          std::chrono::steady_clock::time_point until) {
     std::mt19937_64 random(seed);
     while (std::chrono::steady_clock::now() < until) {
         std::optional<Error> failed;
         const auto note = [&](const auto& result) {
-            if (!result && result.error().kind() != ErrorKind::kNothing && result.error().kind() != ErrorKind::kNotFound) failed = result.error();
+            if (!result && result.error().kind() != ErrorKind::kNothing &&
+                result.error().kind() != ErrorKind::kNotFound)
+                failed = result.error();
         };
         switch (random() % 8) {
             case 0:
             case 1:
-            case 2: note(operations.checkpoint(World::asker(), journal::NodeKind::kCheckpoint, "c" + std::to_string(random() % 3), "")); break;
+            case 2:
+                note(operations.checkpoint(World::asker(), journal::NodeKind::kCheckpoint,
+                                           "c" + std::to_string(random() % 3), ""));
+                break;
             case 3:
-            case 4: note(operations.undo(World::asker(), 1, false)); break;
-            case 5: note(operations.redo(World::asker(), 1, false)); break;
-            case 6: note(operations.rollback(World::asker(), "c" + std::to_string(random() % 3), false, false)); break;
-            default: note(operations.gc({.max_abandoned = 3})); break;
+            case 4:
+                note(operations.undo(World::asker(), 1, false));
+                break;
+            case 5:
+                note(operations.redo(World::asker(), 1, false));
+                break;
+            case 6:
+                note(operations.rollback(World::asker(), "c" + std::to_string(random() % 3), false,
+                                         false));
+                break;
+            default:
+                note(operations.gc({.max_abandoned = 3}));
+                break;
         }
         // An undo looks before it closes the gate, so writers may change a file in between.
         if (failed && failed->kind() != ErrorKind::kConflict) return failed->message();
@@ -121,10 +139,12 @@ TEST(Threads, NothingHangsAndNothingIsLost) {
     const std::string wrong = move_randomly(world.operations(), 1, until);
     other.join();
     stop = true;
-    for (std::thread& writer : writers) writer.join();
+    for (std::thread& writer : writers)
+        writer.join();
     EXPECT_EQ(wrong, "");
     EXPECT_EQ(other_wrong, "");
-    ASSERT_ASSIGN(const auto moved, world.operations().rollback(World::asker(), "root", false, false));
+    ASSERT_ASSIGN(const auto moved,
+                  world.operations().rollback(World::asker(), "root", false, false));
     EXPECT_EQ(difference(first, world.look()), "");
     ASSERT_ASSIGN(const auto checked, world.operations().check(false));
     EXPECT_EQ(checked.problems, std::vector<std::string>());

@@ -77,7 +77,8 @@ TEST_F(Changes, Renames) {
     ASSERT_EQ(actor().rename("b", "c", RENAME_EXCHANGE), 0);
     ASSERT_EQ(actor().rename("d/x", "d/y", 0), 0);
     ASSERT_EQ(actor().append("d/y", "more\n"), 0);
-    EXPECT_THAT(changes(), ElementsAre("renamed c -> b", "renamed b -> c", "renamed d/x -> d/y +content", "renamed a -> z"));
+    EXPECT_THAT(changes(), ElementsAre("renamed c -> b", "renamed b -> c",
+                                       "renamed d/x -> d/y +content", "renamed a -> z"));
 }
 
 TEST_F(Changes, ARenamedDirectoryIsOne) {
@@ -90,7 +91,8 @@ TEST_F(Changes, ARenamedDirectoryIsOne) {
     ASSERT_EQ(actor().append("e/sub/two", "more\n"), 0);
     ASSERT_EQ(actor().unlink("e/one"), 0);
     make("e/sub/new", "n\n");
-    EXPECT_THAT(changes(), ElementsAre("deleted d/one", "renamed d -> e/", "created e/sub/new", "modified e/sub/two"));
+    EXPECT_THAT(changes(), ElementsAre("deleted d/one", "renamed d -> e/", "created e/sub/new",
+                                       "modified e/sub/two"));
 }
 
 TEST_F(Changes, CreatedAndDeletedDirectoriesAreFolded) {
@@ -106,7 +108,8 @@ TEST_F(Changes, CreatedAndDeletedDirectoriesAreFolded) {
     ASSERT_EQ(actor().unlink("old/sub/two"), 0);
     ASSERT_EQ(actor().rmdir("old/sub"), 0);
     ASSERT_EQ(actor().rmdir("old"), 0);
-    const Lines expected{"created new/ (2 below, 4 bytes)", "renamed old/keep -> new/kept", "deleted old/ (3 below, 8 bytes)"};
+    const Lines expected{"created new/ (2 below, 4 bytes)", "renamed old/keep -> new/kept",
+                         "deleted old/ (3 below, 8 bytes)"};
     EXPECT_EQ(changes(), expected);
     checkpoint();
     EXPECT_EQ(changes(), expected);
@@ -125,8 +128,8 @@ TEST_F(Changes, TypesAndDirectoriesMadeAnew) {
     ASSERT_EQ(actor().unlink("e/x"), 0);
     ASSERT_EQ(actor().rmdir("e"), 0);
     ASSERT_EQ(actor().mkdir("e", 0755), 0);
-    EXPECT_THAT(changes(), ElementsAre("deleted a", "created a/", "deleted d/ (1 below, 5 bytes)", "created d",
-                                       "deleted e/ (1 below, 5 bytes)", "created e/"));
+    EXPECT_THAT(changes(), ElementsAre("deleted a", "created a/", "deleted d/ (1 below, 5 bytes)",
+                                       "created d", "deleted e/ (1 below, 5 bytes)", "created e/"));
 }
 
 TEST_F(Changes, HardLinks) {
@@ -156,14 +159,16 @@ TEST_F(Changes, AttributesAndTimes) {
     ASSERT_EQ(actor().append("d/x", "more"), 0);
     EXPECT_THAT(changes(), ElementsAre("attributes a", "attributes b", "modified d/x +attributes"));
     ASSERT_EQ(actor().chmod("d", 0700), 0);
-    EXPECT_THAT(changes(), ElementsAre("attributes a", "attributes b", "attributes d/", "modified d/x +attributes"));
+    EXPECT_THAT(changes(), ElementsAre("attributes a", "attributes b", "attributes d/",
+                                       "modified d/x +attributes"));
 }
 
 TEST_F(Changes, TheStateDirectoryIsNoneOfThem) {
     before("d/x", "one\n");
     begin();
     make("new", "1");
-    for (const auto& change : status().changes) EXPECT_NE(change.path, ".unwrite");
+    for (const auto& change : status().changes)
+        EXPECT_NE(change.path, ".unwrite");
     const auto diffs = operations().diff("", "", {}, true);
     ASSERT_OK(diffs);
     EXPECT_EQ(diffs->size(), 1U);
@@ -214,7 +219,8 @@ TEST_F(Changes, WhatARestoreWouldDo) {
     ASSERT_EQ(actor().rename("b", "c", 0), 0);
     const auto moved = operations().discard(World::asker(), false, true);
     ASSERT_OK(moved);
-    EXPECT_THAT(lines_of(moved->changes), ElementsAre("modified a", "renamed c -> b", "deleted new"));
+    EXPECT_THAT(lines_of(moved->changes),
+                ElementsAre("modified a", "renamed c -> b", "deleted new"));
     EXPECT_THAT(changes(), ElementsAre("modified a", "renamed b -> c", "created new"));
 }
 
@@ -234,7 +240,8 @@ TEST_F(Changes, OriginsAreNamed) {
     replace("a", "two\n");
     ASSERT_EQ(actor().mkdir("d", 0755), 0);
     make("d/x", "1");
-    for (const auto& change : status().changes) EXPECT_EQ(change.origins.size(), 1U) << change.path;
+    for (const auto& change : status().changes)
+        EXPECT_EQ(change.origins.size(), 1U) << change.path;
 }
 
 }  // namespace

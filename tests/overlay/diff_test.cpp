@@ -9,20 +9,23 @@ namespace unwrite::tests {
 namespace {
 
 class Diffs : public Looking {
-  protected:
+ protected:
     void begin_with_copy() {
         begin();
         older_ = copy_to("older");
     }
     // Owners, xattrs and times are nothing that git carries; neither are empty directories.
-    void expect_applies(const std::string& from = {}, const std::string& to = {}, const std::string& newer = {}) {
+    void expect_applies(const std::string& from = {}, const std::string& to = {},
+                        const std::string& newer = {}) {
         const std::string text = patch(from, to);
         ASSERT_TRUE(git_applies(older_, text)) << text;
         const std::string wanted = newer.empty() ? copy_to("newer") : newer;
         run("find '" + older_ + "' '" + wanted + "' -type d -empty -delete");
         EXPECT_EQ(run("diff -r --no-dereference '" + older_ + "' '" + wanted + "' >&2"), 0) << text;
-        EXPECT_EQ(run("bash -c \"[ \\\"$(cd '" + older_ + "'; find . -type f -perm -u+x | sort)\\\" = \\\"$(cd '" + wanted +
-                      "'; find . -type f -perm -u+x | sort)\\\" ]\""), 0);
+        EXPECT_EQ(run("bash -c \"[ \\\"$(cd '" + older_ +
+                      "'; find . -type f -perm -u+x | sort)\\\" = \\\"$(cd '" + wanted +
+                      "'; find . -type f -perm -u+x | sort)\\\" ]\""),
+                  0);
     }
 
     std::string older_;
@@ -63,8 +66,10 @@ TEST_F(Diffs, EveryKindOfChange) {
 }
 
 TEST_F(Diffs, UnusualNames) {
-    const std::vector<std::string> names{"with space", "tab\there", "line\nbreak", "quote\"d", "back\\slash", "\xc3\xa4\xff", " lead", "-dash"};
-    for (const auto& name : names) before(name, "old\n");
+    const std::vector<std::string> names{"with space",  "tab\there",    "line\nbreak", "quote\"d",
+                                         "back\\slash", "\xc3\xa4\xff", " lead",       "-dash"};
+    for (const auto& name : names)
+        before(name, "old\n");
     begin_with_copy();
     for (const auto& name : names) {
         ASSERT_EQ(actor().append(name, "more\n"), 0);
@@ -81,7 +86,8 @@ TEST_F(Diffs, ADirectoryMadeAnewIsComparedFileByFile) {
     before("src/edited", "1\n2\n");
     before("src/gone", "x\n");
     begin_with_copy();
-    for (const char* name : {"src/same", "src/edited", "src/gone"}) ASSERT_EQ(actor().unlink(name), 0);
+    for (const char* name : {"src/same", "src/edited", "src/gone"})
+        ASSERT_EQ(actor().unlink(name), 0);
     ASSERT_EQ(actor().rmdir("src"), 0);
     ASSERT_EQ(actor().mkdir("src", 0755), 0);
     make("src/same", "same\n");
@@ -142,31 +148,50 @@ TEST_F(Diffs, FilesThatAreBinaryOrTooLarge) {
     EXPECT_EQ(status().lines.added, 0U);
 }
 
-// Random work with checkpoints and restores on the way; then every node against every other, by patch.
+// Random work with checkpoints and restores on the way; then every node against every other, by
+// patch.
 class Wanderer {
-  public:
+ public:
     Wanderer(TreeActor& actor, unsigned seed) : actor_(actor), random_(seed) {}
 
     void step() {
         switch (pick(8)) {
-            case 0: made(actor_.create(path(), 0644)); break;
-            case 1: made(actor_.mkdir(path(), 0755)); break;
-            case 2: made(actor_.rename(path(), path(), 0)); break;
-            case 3: made(actor_.rename(path(), path(), RENAME_EXCHANGE)); break;
-            case 4: made(actor_.unlink(path())); break;
-            case 5: made(actor_.append(path(), "line " + std::to_string(pick(100)) + "\n")); break;
-            case 6: made(actor_.write(path(), 0, "some\ntext\n" + std::to_string(pick(10)))); break;
+            case 0:
+                made(actor_.create(path(), 0644));
+                break;
+            case 1:
+                made(actor_.mkdir(path(), 0755));
+                break;
+            case 2:
+                made(actor_.rename(path(), path(), 0));
+                break;
+            case 3:
+                made(actor_.rename(path(), path(), RENAME_EXCHANGE));
+                break;
+            case 4:
+                made(actor_.unlink(path()));
+                break;
+            case 5:
+                made(actor_.append(path(), "line " + std::to_string(pick(100)) + "\n"));
+                break;
+            case 6:
+                made(actor_.write(path(), 0, "some\ntext\n" + std::to_string(pick(10))));
+                break;
             default: {
                 const std::string at = path();
                 made(actor_.truncate(at, 0));
-                if (pick(4) == 0) made(actor_.append(at, std::string(35'000, 'x') + "\n" + std::string(35'000, 'y')));
+                if (pick(4) == 0)
+                    made(actor_.append(at,
+                                       std::string(35'000, 'x') + "\n" + std::string(35'000, 'y')));
             }
         }
     }
-    unsigned pick(unsigned below) { return std::uniform_int_distribution<unsigned>(0, below - 1)(random_); }
+    unsigned pick(unsigned below) {
+        return std::uniform_int_distribution<unsigned>(0, below - 1)(random_);
+    }
     unsigned worked() const { return worked_; }
 
-  private:
+ private:
     std::string path() {
         std::string path;
         for (unsigned depth = pick(3) + 1; depth > 0; --depth) {
@@ -191,11 +216,13 @@ TEST_F(Diffs, EveryNodeAgainstEveryOther) {
         std::map<std::string, std::string> nodes;
         Wanderer wanderer(actor(), seed);
         for (int round = 0; round < 6; ++round) {
-            for (int i = 0; i < 40; ++i) wanderer.step();
+            for (int i = 0; i < 40; ++i)
+                wanderer.step();
             const auto node = checkpoint();
             nodes[node] = copy_to("node-" + std::to_string(seed) + node);
             if (round % 2 == 0) continue;
-            const auto back = std::next(nodes.begin(), wanderer.pick(static_cast<unsigned>(nodes.size())));
+            const auto back =
+                std::next(nodes.begin(), wanderer.pick(static_cast<unsigned>(nodes.size())));
             ASSERT_OK(operations().rollback(World::asker(), back->first, false, false));
         }
         EXPECT_GT(wanderer.worked(), 20U);

@@ -1,4 +1,5 @@
-// What the tests of status, log and diff share: a world on a scratch directory, and changes as one line of text each.
+// What the tests of status, log and diff share: a world on a scratch directory, and changes as one
+// line of text each.
 #pragma once
 
 #include <sys/wait.h>
@@ -11,7 +12,8 @@
 namespace unwrite::tests {
 
 inline const char* kind_name(overlay::ChangeKind kind) {
-    static constexpr const char* kNames[] = {"created", "deleted", "modified", "renamed", "attributes"};
+    static constexpr const char* kNames[] = {"created", "deleted", "modified", "renamed",
+                                             "attributes"};
     return kNames[static_cast<int>(kind)];
 }
 
@@ -21,23 +23,27 @@ inline std::string line_of(const overlay::Change& change) {
     if (change.kind == overlay::ChangeKind::kRenamed) line += change.old_path + " -> ";
     line += change.path;
     if (S_ISDIR(change.type)) line += '/';
-    const bool both = change.kind == overlay::ChangeKind::kRenamed || change.kind == overlay::ChangeKind::kModified;
+    const bool both = change.kind == overlay::ChangeKind::kRenamed ||
+                      change.kind == overlay::ChangeKind::kModified;
     if (both && change.kind == overlay::ChangeKind::kRenamed && change.content) line += " +content";
     if (both && change.attributes) line += " +attributes";
-    if (change.below > 0) line += " (" + std::to_string(change.below) + " below, " + std::to_string(change.bytes) + " bytes)";
+    if (change.below > 0)
+        line += " (" + std::to_string(change.below) + " below, " + std::to_string(change.bytes) +
+                " bytes)";
     return line;
 }
 
 inline std::vector<std::string> lines_of(const std::vector<overlay::Change>& changes) {
     std::vector<std::string> lines;
-    for (const auto& change : changes) lines.push_back(line_of(change));
+    for (const auto& change : changes)
+        lines.push_back(line_of(change));
     return lines;
 }
 
 using Lines = std::vector<std::string>;
 
 class Looking : public ::testing::Test {
-  protected:
+ protected:
     /// What is there before the session begins.
     void before(const std::string& path, std::string_view text) {
         std::filesystem::create_directories((raw() / path).parent_path());
@@ -67,7 +73,8 @@ class Looking : public ::testing::Test {
         ASSERT_EQ(actor().rename(path + ".tmp", path, 0), 0) << path;
     }
     std::string checkpoint(const std::string& name = {}) {
-        const auto node = operations().checkpoint(World::asker(), overlay::NodeKind::kCheckpoint, name, "");
+        const auto node =
+            operations().checkpoint(World::asker(), overlay::NodeKind::kCheckpoint, name, "");
         EXPECT_TRUE(node.ok()) << node.error().message();
         return node ? "n" + std::to_string(node->number) : "";
     }
@@ -78,19 +85,22 @@ class Looking : public ::testing::Test {
     }
     Lines changes(const std::string& since = {}) { return lines_of(status(since).changes); }
     /// All texts of a diff, one after the other.
-    std::string patch(const std::string& from = {}, const std::string& to = {}, const std::vector<std::string>& paths = {}) {
+    std::string patch(const std::string& from = {}, const std::string& to = {},
+                      const std::vector<std::string>& paths = {}) {
         const auto diffs = operations().diff(from, to, paths, true);
         EXPECT_TRUE(diffs.ok()) << diffs.error().message();
         std::string text;
         if (diffs) {
-            for (const auto& diff : *diffs) text += diff.text;
+            for (const auto& diff : *diffs)
+                text += diff.text;
         }
         return text;
     }
     /// A copy of the raw directory as it is, without the state directory.
     std::string copy_to(const std::string& name) const {
         const auto to = scratch_.path() / name;
-        run("cp -a '" + raw().string() + "' '" + to.string() + "' && rm -rf '" + to.string() + "/.unwrite'");
+        run("cp -a '" + raw().string() + "' '" + to.string() + "' && rm -rf '" + to.string() +
+            "/.unwrite'");
         return to.string();
     }
     static int run(const std::string& command) {
@@ -100,7 +110,8 @@ class Looking : public ::testing::Test {
     /// True when `git apply` takes the patch in that directory.
     bool git_applies(const std::string& directory, const std::string& patch) const {
         scratch_.write("patch", patch);
-        return run("cd '" + directory + "' && GIT_CEILING_DIRECTORIES=/ git apply --allow-empty --whitespace=nowarn '" +
+        return run("cd '" + directory +
+                   "' && GIT_CEILING_DIRECTORIES=/ git apply --allow-empty --whitespace=nowarn '" +
                    (scratch_.path() / "patch").string() + "'") == 0;
     }
     void TearDown() override { world_.reset(); }

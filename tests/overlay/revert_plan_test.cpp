@@ -10,10 +10,11 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr pid_t kAgent = 5'000'001;  // above what the kernel gives out: found by the run it is registered for
+constexpr pid_t kAgent =
+    5'000'001;  // above what the kernel gives out: found by the run it is registered for
 
 class Reverting : public Looking {
-  protected:
+ protected:
     void begin_run() {
         overlay::Asker asker = World::asker();
         asker.pid = kAgent;

@@ -16,7 +16,7 @@ namespace unwrite::tests {
 namespace {
 
 class Review : public testing::Test {
-  protected:
+ protected:
     Review() {
         PlainActor actor(scratch_.path());
         actor.mkdir("a", 0755);
@@ -32,7 +32,8 @@ class Review : public testing::Test {
 
 TEST_F(Review, UndoOfARestoredPathPutsAMovedDirectoryBack) {
     World world(scratch_.path());
-    ASSERT_TRUE(world.operations().checkpoint(World::asker(), journal::NodeKind::kCheckpoint, "c", ""));
+    ASSERT_TRUE(
+        world.operations().checkpoint(World::asker(), journal::NodeKind::kCheckpoint, "c", ""));
     ASSERT_EQ(world.actor().rename("a/d", "b/d", 0), 0);
     const Snapshot moved = world.look();
     const auto restored = world.operations().restore_paths(World::asker(), {"a/d"}, "c", false);
@@ -47,8 +48,10 @@ TEST_F(Review, UndoOfARestoredPathPutsAMovedDirectoryBack) {
 
 TEST_F(Review, TrustedAttributesOfASymlinkComeBack) {
     World world(scratch_.path());
-    if (world.actor().set_xattr("link", "trusted.kept", "1", 0) != 0) GTEST_SKIP() << "needs privileges";
-    ASSERT_TRUE(world.operations().checkpoint(World::asker(), journal::NodeKind::kCheckpoint, "c", ""));
+    if (world.actor().set_xattr("link", "trusted.kept", "1", 0) != 0)
+        GTEST_SKIP() << "needs privileges";
+    ASSERT_TRUE(
+        world.operations().checkpoint(World::asker(), journal::NodeKind::kCheckpoint, "c", ""));
     const Snapshot before = world.look();
     ASSERT_EQ(world.actor().set_xattr("link", "trusted.kept", "2", 0), 0);
     ASSERT_EQ(world.actor().set_xattr("link", "trusted.new", "2", 0), 0);
@@ -56,21 +59,27 @@ TEST_F(Review, TrustedAttributesOfASymlinkComeBack) {
     EXPECT_EQ(difference(before, world.look()), "");
 }
 
-// Anchors that nothing needs any more, since the step that made them was collected, while the objects are displaced.
+// Anchors that nothing needs any more, since the step that made them was collected, while the
+// objects are displaced.
 TEST_F(Review, ASweepSparesWhatARestoreDisplacesMeanwhile) {
     constexpr int kDirectories = 3000;  // keep the sweep busy
     constexpr int kFiles = 60;
     World world(scratch_.path());
     TreeActor& actor = world.actor();
-    for (int i = 0; i < kFiles; ++i) ASSERT_EQ(actor.create("a/" + std::to_string(i), 0644), 0);
-    ASSERT_TRUE(world.operations().checkpoint(World::asker(), journal::NodeKind::kCheckpoint, "c", ""));
+    for (int i = 0; i < kFiles; ++i)
+        ASSERT_EQ(actor.create("a/" + std::to_string(i), 0644), 0);
+    ASSERT_TRUE(
+        world.operations().checkpoint(World::asker(), journal::NodeKind::kCheckpoint, "c", ""));
     const Snapshot before = world.look();
-    for (int i = 0; i < kFiles; ++i) ASSERT_EQ(actor.chmod("a/" + std::to_string(i), 0600), 0);
+    for (int i = 0; i < kFiles; ++i)
+        ASSERT_EQ(actor.chmod("a/" + std::to_string(i), 0600), 0);
     ASSERT_EQ(actor.mkdir("big", 0755), 0);
-    for (int i = 0; i < kDirectories; ++i) std::filesystem::create_directory(scratch_.path() / "big" / std::to_string(i));
+    for (int i = 0; i < kDirectories; ++i)
+        std::filesystem::create_directory(scratch_.path() / "big" / std::to_string(i));
     ASSERT_TRUE(world.operations().rollback(World::asker(), "c", false, false));
     std::thread sweeper([&] { EXPECT_TRUE(world.operations().gc({.max_bytes = 1})); });
-    while (world.operations().log("", true, false)->entries.size() > 2) std::this_thread::yield();
+    while (world.operations().log("", true, false)->entries.size() > 2)
+        std::this_thread::yield();
     EXPECT_TRUE(world.operations().rollback(World::asker(), "root", false, false));
     sweeper.join();
     const auto again = world.operations().rollback(World::asker(), "c", false, false);
@@ -80,7 +89,7 @@ TEST_F(Review, ASweepSparesWhatARestoreDisplacesMeanwhile) {
 
 // A small filesystem of its own, which needs privileges.
 class SmallDisk {
-  public:
+ public:
     SmallDisk() : mounted_(::mount("none", scratch_.path().c_str(), "tmpfs", 0, "size=2m") == 0) {}
     ~SmallDisk() {
         if (mounted_) ::umount2(scratch_.path().c_str(), MNT_DETACH);
@@ -95,16 +104,19 @@ class SmallDisk {
         struct statvfs fs = {};
         ASSERT_EQ(::statvfs(scratch_.path().c_str(), &fs), 0);
         const std::uint64_t pages = fs.f_bavail * fs.f_bsize / 4096;
-        if (pages > pages_left) std::ofstream(scratch_.path() / "full") << std::string((pages - pages_left) * 4096, 'f');
+        if (pages > pages_left)
+            std::ofstream(scratch_.path() / "full")
+                << std::string((pages - pages_left) * 4096, 'f');
     }
     void make_room() const { std::filesystem::remove(scratch_.path() / "full"); }
 
-  private:
+ private:
     const Scratch scratch_;
     const bool mounted_;
 };
 
-// Whatever the step at which the disk is full: the state is the one before or the one after, and both can still be reached.
+// Whatever the step at which the disk is full: the state is the one before or the one after, and
+// both can still be reached.
 void go_back_with(std::uint64_t pages_left) {
     SCOPED_TRACE(pages_left);
     const SmallDisk disk;
@@ -118,7 +130,8 @@ void go_back_with(std::uint64_t pages_left) {
     World world(disk.workspace());
     const Snapshot root = world.look();
     const auto checkpoint = [&](const char* name) {
-        ASSERT_TRUE(world.operations().checkpoint(World::asker(), journal::NodeKind::kCheckpoint, name, ""));
+        ASSERT_TRUE(world.operations().checkpoint(World::asker(), journal::NodeKind::kCheckpoint,
+                                                  name, ""));
     };
     world.actor().truncate("one", 0);
     world.actor().create("three", 0644);
@@ -137,7 +150,8 @@ void go_back_with(std::uint64_t pages_left) {
         EXPECT_EQ(difference(root, now), "");
     }
     if (!moved && !wounded) {
-        EXPECT_TRUE(now == second || now == first) << moved.error().message() << "\n" << difference(second, now);
+        EXPECT_TRUE(now == second || now == first) << moved.error().message() << "\n"
+                                                   << difference(second, now);
     }
     // In another life nothing may move by itself unless the session said that it is wounded.
     disk.make_room();
@@ -164,7 +178,8 @@ void go_back_with(std::uint64_t pages_left) {
 }
 
 TEST_F(Review, AFullDiskLeavesAStateThatTheJournalKnows) {
-    for (std::uint64_t pages = 0; pages < 60 && !IsSkipped() && !HasFailure(); ++pages) go_back_with(pages);
+    for (std::uint64_t pages = 0; pages < 60 && !IsSkipped() && !HasFailure(); ++pages)
+        go_back_with(pages);
 }
 
 // The same for what is taken back alone.
@@ -180,7 +195,8 @@ void revert_with(std::uint64_t pages_left) {
     const Snapshot root = world.look();
     world.actor().truncate("one", 0);
     world.actor().create("three", 0644);
-    ASSERT_TRUE(world.operations().checkpoint(World::asker(), journal::NodeKind::kCheckpoint, "c1", ""));
+    ASSERT_TRUE(
+        world.operations().checkpoint(World::asker(), journal::NodeKind::kCheckpoint, "c1", ""));
     const Snapshot first = world.look();
     disk.fill(pages_left);
     const auto moved = world.operations().revert(World::asker(), "c1", false);
@@ -203,7 +219,8 @@ void revert_with(std::uint64_t pages_left) {
 }
 
 TEST_F(Review, AFullDiskAtARevert) {
-    for (std::uint64_t pages = 0; pages < 40 && !IsSkipped() && !HasFailure(); ++pages) revert_with(pages);
+    for (std::uint64_t pages = 0; pages < 40 && !IsSkipped() && !HasFailure(); ++pages)
+        revert_with(pages);
 }
 
 // A step that someone makes while the changes are taken back is either taken back too or can be.
@@ -214,10 +231,13 @@ TEST_F(Review, PurgeKeepsTheWayBackFromStepsMadeMeanwhile) {
     std::thread other([&] {
         for (int i = 0; !stop; ++i) {
             EXPECT_EQ(world.actor().create("step" + std::to_string(i), 0644), 0);
-            EXPECT_TRUE(world.operations().checkpoint(World::asker(), journal::NodeKind::kStep, "", ""));
+            EXPECT_TRUE(
+                world.operations().checkpoint(World::asker(), journal::NodeKind::kStep, "", ""));
         }
     });
-    for (int i = 0; i < 40; ++i) ignore(world.operations().discard(World::asker(), true, false), "the other's steps may be in the way");
+    for (int i = 0; i < 40; ++i)
+        ignore(world.operations().discard(World::asker(), true, false),
+               "the other's steps may be in the way");
     stop = true;
     other.join();
     ignore(world.operations().discard(World::asker(), false, false), "nothing may be left");

@@ -51,11 +51,12 @@ Result<PlainActor::At> PlainActor::parent_of(const std::string& path) const {
     return At{std::move(fd), std::move(name)};
 }
 
-// ---- names --------------------------------------------------------------------------------------------------------------
+// ---- names
 
 int PlainActor::create(const std::string& path, mode_t mode) {
     const auto at = parent_of(path);
-    return at ? number(sys::open_at(at->parent.get(), at->name, O_RDWR | O_CREAT | O_EXCL, mode)) : number(at);
+    return at ? number(sys::open_at(at->parent.get(), at->name, O_RDWR | O_CREAT | O_EXCL, mode))
+              : number(at);
 }
 
 int PlainActor::mkdir(const std::string& path, mode_t mode) {
@@ -87,7 +88,9 @@ int PlainActor::rename(const std::string& from, const std::string& to, unsigned 
     const auto source = parent_of(from);
     if (!source) return number(source);
     const auto target = parent_of(to);
-    return target ? number(sys::rename(source->parent.get(), source->name, target->parent.get(), target->name, flags)) : number(target);
+    return target ? number(sys::rename(source->parent.get(), source->name, target->parent.get(),
+                                       target->name, flags))
+                  : number(target);
 }
 
 int PlainActor::unlink(const std::string& path) {
@@ -100,7 +103,8 @@ int PlainActor::rmdir(const std::string& path) {
     return at ? number(sys::remove_directory(at->parent.get(), at->name)) : number(at);
 }
 
-int PlainActor::temporary(const std::string& directory, std::string_view data, const std::string& to) {
+int PlainActor::temporary(const std::string& directory, std::string_view data,
+                          const std::string& to) {
     const auto found = find(directory);
     if (!found) return number(found);
     const auto st = sys::stat_fd(found->get());
@@ -113,7 +117,7 @@ int PlainActor::temporary(const std::string& directory, std::string_view data, c
     return at ? number(sys::link_fd(made->get(), at->parent.get(), at->name)) : number(at);
 }
 
-// ---- content ------------------------------------------------------------------------------------------------------------
+// ---- content
 
 int PlainActor::write(const std::string& path, std::uint64_t offset, std::string_view data) {
     const auto file = find_regular(path);
@@ -124,7 +128,9 @@ int PlainActor::append(const std::string& path, std::string_view data) {
     const auto file = find_regular(path);
     if (!file) return number(file);
     const auto st = sys::stat_fd(file->get());
-    return st ? number(sys::write_all_at(file->get(), bytes(data), static_cast<std::uint64_t>(st->st_size))) : number(st);
+    return st ? number(sys::write_all_at(file->get(), bytes(data),
+                                         static_cast<std::uint64_t>(st->st_size)))
+              : number(st);
 }
 
 int PlainActor::truncate(const std::string& path, std::uint64_t size) {
@@ -132,20 +138,23 @@ int PlainActor::truncate(const std::string& path, std::uint64_t size) {
     return file ? number(sys::truncate(file->get(), size)) : number(file);
 }
 
-int PlainActor::fallocate(const std::string& path, int mode, std::uint64_t offset, std::uint64_t length) {
+int PlainActor::fallocate(const std::string& path, int mode, std::uint64_t offset,
+                          std::uint64_t length) {
     const auto file = find_regular(path);
     return file ? number(sys::fallocate(file->get(), mode, offset, length)) : number(file);
 }
 
-int PlainActor::copy(const std::string& from, std::uint64_t from_offset, const std::string& to, std::uint64_t to_offset,
-                     std::size_t length) {
+int PlainActor::copy(const std::string& from, std::uint64_t from_offset, const std::string& to,
+                     std::uint64_t to_offset, std::size_t length) {
     const auto source = find_regular(from);
     if (!source) return number(source);
     const auto target = find_regular(to);
-    return target ? number(sys::copy_range(source->get(), from_offset, target->get(), to_offset, length)) : number(target);
+    return target ? number(sys::copy_range(source->get(), from_offset, target->get(), to_offset,
+                                           length))
+                  : number(target);
 }
 
-// ---- attributes ---------------------------------------------------------------------------------------------------------
+// ---- attributes
 
 int PlainActor::chmod(const std::string& path, mode_t mode) {
     const auto found = find(path);
@@ -162,11 +171,13 @@ int PlainActor::chown(const std::string& path, uid_t uid, gid_t gid) {
 
 int PlainActor::utimens(const std::string& path, std::int64_t mtime_ns) {
     const auto found = find(path);
-    const struct timespec times[2] = {{0, UTIME_OMIT}, {mtime_ns / 1'000'000'000, mtime_ns % 1'000'000'000}};
+    const struct timespec times[2] = {{0, UTIME_OMIT},
+                                      {mtime_ns / 1'000'000'000, mtime_ns % 1'000'000'000}};
     return found ? number(sys::set_times(found->get(), times)) : number(found);
 }
 
-int PlainActor::set_xattr(const std::string& path, const std::string& name, std::string_view value, int flags) {
+int PlainActor::set_xattr(const std::string& path, const std::string& name, std::string_view value,
+                          int flags) {
     const auto found = find(path);
     return found ? number(sys::set_xattr(found->get(), name, value, flags)) : number(found);
 }
@@ -176,7 +187,7 @@ int PlainActor::remove_xattr(const std::string& path, const std::string& name) {
     return found ? number(sys::remove_xattr(found->get(), name)) : number(found);
 }
 
-// ---- what stays open ----------------------------------------------------------------------------------------------------
+// ---- what stays open
 
 int PlainActor::hold(unsigned slot, const std::string& path) {
     auto found = find(path);

@@ -9,7 +9,7 @@
 namespace unwrite::tests {
 
 class PlainActor final : public Actor {
-  public:
+ public:
     explicit PlainActor(const std::string& directory);
 
     int create(const std::string& path, mode_t mode) override;
@@ -20,17 +20,20 @@ class PlainActor final : public Actor {
     int rename(const std::string& from, const std::string& to, unsigned flags) override;
     int unlink(const std::string& path) override;
     int rmdir(const std::string& path) override;
-    int temporary(const std::string& directory, std::string_view data, const std::string& to) override;
+    int temporary(const std::string& directory, std::string_view data,
+                  const std::string& to) override;
     int write(const std::string& path, std::uint64_t offset, std::string_view data) override;
     int append(const std::string& path, std::string_view data) override;
     int truncate(const std::string& path, std::uint64_t size) override;
-    int fallocate(const std::string& path, int mode, std::uint64_t offset, std::uint64_t length) override;
-    int copy(const std::string& from, std::uint64_t from_offset, const std::string& to, std::uint64_t to_offset,
-             std::size_t length) override;
+    int fallocate(const std::string& path, int mode, std::uint64_t offset,
+                  std::uint64_t length) override;
+    int copy(const std::string& from, std::uint64_t from_offset, const std::string& to,
+             std::uint64_t to_offset, std::size_t length) override;
     int chmod(const std::string& path, mode_t mode) override;
     int chown(const std::string& path, uid_t uid, gid_t gid) override;
     int utimens(const std::string& path, std::int64_t mtime_ns) override;
-    int set_xattr(const std::string& path, const std::string& name, std::string_view value, int flags) override;
+    int set_xattr(const std::string& path, const std::string& name, std::string_view value,
+                  int flags) override;
     int remove_xattr(const std::string& path, const std::string& name) override;
     int hold(unsigned slot, const std::string& path) override;
     void drop(unsigned slot) override { slots_.at(slot).reset(); }
@@ -39,7 +42,7 @@ class PlainActor final : public Actor {
     int chmod_held(unsigned slot, mode_t mode) override;
     int create_below_held(unsigned slot, const std::string& name) override;
 
-  private:
+ private:
     struct At {
         UniqueFd parent;
         std::string name;

@@ -18,7 +18,8 @@ constexpr std::size_t kBlock = 4096;
 
 template <class T>
 T must(Result<T> result, const std::string& path) {
-    if (!result) throw std::runtime_error("snapshot " + printable(path) + ": " + result.error().message());
+    if (!result)
+        throw std::runtime_error("snapshot " + printable(path) + ": " + result.error().message());
     return *std::move(result);
 }
 
@@ -41,7 +42,8 @@ std::uint64_t hash_block(const std::byte* data, std::uint64_t number) {
     }
     if (any == 0) return 0;
     std::uint64_t h = mix(7, number);
-    for (const std::uint64_t lane : lanes) h = mix(h, lane);
+    for (const std::uint64_t lane : lanes)
+        h = mix(h, lane);
     return h;
 }
 
@@ -57,7 +59,8 @@ std::uint64_t hash_content(int fd, std::uint64_t size, const std::string& path) 
         if (got == 0) break;
         const std::size_t whole = (got + kBlock - 1) / kBlock * kBlock;
         std::memset(buffer.data() + got, 0, whole - got);
-        for (std::size_t at = 0; at < whole; at += kBlock) hash += hash_block(buffer.data() + at, (offset + at) / kBlock);
+        for (std::size_t at = 0; at < whole; at += kBlock)
+            hash += hash_block(buffer.data() + at, (offset + at) / kBlock);
         offset += whole;
     }
     return hash;
@@ -71,13 +74,20 @@ std::string hex(std::uint64_t number) {
 
 char letter(mode_t mode) {
     switch (mode & S_IFMT) {
-        case S_IFREG: return 'f';
-        case S_IFDIR: return 'd';
-        case S_IFLNK: return 'l';
-        case S_IFIFO: return 'p';
-        case S_IFSOCK: return 's';
-        case S_IFCHR: return 'c';
-        default: return 'b';
+        case S_IFREG:
+            return 'f';
+        case S_IFDIR:
+            return 'd';
+        case S_IFLNK:
+            return 'l';
+        case S_IFIFO:
+            return 'p';
+        case S_IFSOCK:
+            return 's';
+        case S_IFCHR:
+            return 'c';
+        default:
+            return 'b';
     }
 }
 
@@ -100,11 +110,13 @@ void Walk::look(int path_fd, const std::string& path) {
     if (S_ISREG(st.st_mode)) {
         const UniqueFd fd = must(sys::reopen(path_fd, O_RDONLY), path);
         const auto size = static_cast<std::uint64_t>(st.st_size);
-        what += " size=" + std::to_string(size) + " hash=" + hex(hash_content(fd.get(), size, path));
+        what +=
+            " size=" + std::to_string(size) + " hash=" + hex(hash_content(fd.get(), size, path));
     }
     if (S_ISLNK(st.st_mode)) what += " ->" + printable(must(sys::read_link(path_fd, ""), path));
     if (S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode)) what += " dev=" + hex(st.st_rdev);
-    for (const auto& [name, value] : must(sys::read_xattrs(path_fd), path)) what += " " + name + "=" + printable(value);
+    for (const auto& [name, value] : must(sys::read_xattrs(path_fd), path))
+        what += " " + name + "=" + printable(value);
     if (!S_ISDIR(st.st_mode) && st.st_nlink > 1) {
         const auto [first, fresh] = first_path.emplace(st.st_ino, path);
         if (!fresh) what += " same-as=" + printable(first->second);
@@ -128,10 +140,12 @@ void Walk::list(int directory, const std::string& path) {
     }
 }
 
-std::string pair_text(const std::string& path, const SnapshotEntry* a, const SnapshotEntry* b, bool times) {
+std::string pair_text(const std::string& path, const SnapshotEntry* a, const SnapshotEntry* b,
+                      bool times) {
     std::string text = "  '" + printable(path) + "':";
     const auto add = [&](const char* label, const SnapshotEntry* entry) {
-        text += std::string("\n    ") + label + (entry == nullptr ? " (absent)" : " " + entry->what);
+        text +=
+            std::string("\n    ") + label + (entry == nullptr ? " (absent)" : " " + entry->what);
         if (entry != nullptr && times) text += " mtime=" + std::to_string(entry->mtime_ns);
     };
     add("a:", a);
@@ -178,7 +192,8 @@ std::string difference(const Snapshot& a, const Snapshot& b, Times times) {
     for (const auto& [path, entry] : a) {
         const auto other = b.find(path);
         if (other != b.end() && same(entry, other->second, times)) continue;
-        text += pair_text(path, &entry, other == b.end() ? nullptr : &other->second, times == Times::kCompare);
+        text += pair_text(path, &entry, other == b.end() ? nullptr : &other->second,
+                          times == Times::kCompare);
     }
     for (const auto& [path, entry] : b) {
         if (!a.contains(path)) text += pair_text(path, nullptr, &entry, times == Times::kCompare);
@@ -193,7 +208,8 @@ void save(const Snapshot& snapshot, const std::string& file) {
     }
     // Under another name first: whoever reads it finds it whole.
     std::ofstream(file + ".new", std::ios::binary) << text;
-    if (std::rename((file + ".new").c_str(), file.c_str()) != 0) throw std::runtime_error("save " + file);
+    if (std::rename((file + ".new").c_str(), file.c_str()) != 0)
+        throw std::runtime_error("save " + file);
 }
 
 Snapshot load_snapshot(const std::string& file) {
@@ -203,7 +219,8 @@ Snapshot load_snapshot(const std::string& file) {
     std::string path;
     std::string what;
     std::string time;
-    while (std::getline(in, path, '\0') && std::getline(in, what, '\0') && std::getline(in, time, '\0')) {
+    while (std::getline(in, path, '\0') && std::getline(in, what, '\0') &&
+           std::getline(in, time, '\0')) {
         loaded[path] = {what, std::stoll(time)};
     }
     return loaded;

@@ -1,5 +1,5 @@
-// A snapshot: everything that is below a raw directory, byte-exact, without the state directory. Content is kept as a hash in
-// which a hole and written zeros are the same, for they read the same.
+// A snapshot: everything that is below a raw directory, byte-exact, without the state directory.
+// Content is kept as a hash in which a hole and written zeros are the same, for they read the same.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 namespace unwrite::tests {
 
 struct SnapshotEntry {
-    std::string what;  ///< type, mode, owner, size, content, target, device, xattrs, and with which path it shares its inode
+    std::string what;  ///< type, mode, owner, size, content, target, device, xattrs, and with which
+                       ///< path it shares its inode
     std::int64_t mtime_ns = 0;
     bool operator==(const SnapshotEntry&) const = default;
 };

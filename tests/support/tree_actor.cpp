@@ -23,9 +23,10 @@ int number(const Result<T>& result) {
 }  // namespace
 
 class TreeActor::Held {
-  public:
+ public:
     Held(overlay::Tree& tree, const Entry& entry) : tree_(&tree), entry_(entry) {}
-    Held(Held&& other) noexcept : tree_(std::exchange(other.tree_, nullptr)), entry_(other.entry_) {}
+    Held(Held&& other) noexcept
+        : tree_(std::exchange(other.tree_, nullptr)), entry_(other.entry_) {}
     Held& operator=(Held&& other) noexcept {
         std::swap(tree_, other.tree_);
         std::swap(entry_, other.entry_);
@@ -41,13 +42,14 @@ class TreeActor::Held {
         return entry_.id;
     }
 
-  private:
+ private:
     overlay::Tree* tree_;
     Entry entry_;
 };
 
 TreeActor::~TreeActor() {
-    for (unsigned slot = 0; slot < kSlots; ++slot) drop(slot);
+    for (unsigned slot = 0; slot < kSlots; ++slot)
+        drop(slot);
 }
 
 Result<TreeActor::Held> TreeActor::find(const std::string& path) {
@@ -69,7 +71,8 @@ Result<TreeActor::Held> TreeActor::find_regular(const std::string& path) {
     return found;
 }
 
-int TreeActor::with_parent(const std::string& path, const std::function<Result<>(NodeId, const std::string&)>& action) {
+int TreeActor::with_parent(const std::string& path,
+                           const std::function<Result<>(NodeId, const std::string&)>& action) {
     const auto [parent, name] = split_path(path);
     const auto found = find(parent);
     if (!found) return found.error().number();
@@ -77,7 +80,8 @@ int TreeActor::with_parent(const std::string& path, const std::function<Result<>
     return number(action(found->id(), name));
 }
 
-int TreeActor::make(const std::string& path, const std::function<Result<Entry>(NodeId, const std::string&)>& action) {
+int TreeActor::make(const std::string& path,
+                    const std::function<Result<Entry>(NodeId, const std::string&)>& action) {
     return with_parent(path, [&](NodeId parent, const std::string& name) -> Result<> {
         TRY_ASSIGN(const Entry entry, action(parent, name));
         tree_.forget(entry.id, 1);
@@ -91,29 +95,39 @@ int TreeActor::change(const std::string& path, const AttributeChange& change) {
     return number(tree_.setattr(caller_, found->id(), change));
 }
 
-// ---- names --------------------------------------------------------------------------------------------------------------
+// ---- names
 
 int TreeActor::create(const std::string& path, mode_t mode) {
-    return make(path, [&](NodeId parent, const std::string& name) { return tree_.create(caller_, parent, name, mode, O_EXCL | O_RDWR); });
+    return make(path, [&](NodeId parent, const std::string& name) {
+        return tree_.create(caller_, parent, name, mode, O_EXCL | O_RDWR);
+    });
 }
 
 int TreeActor::mkdir(const std::string& path, mode_t mode) {
-    return make(path, [&](NodeId parent, const std::string& name) { return tree_.mkdir(caller_, parent, name, mode); });
+    return make(path, [&](NodeId parent, const std::string& name) {
+        return tree_.mkdir(caller_, parent, name, mode);
+    });
 }
 
 int TreeActor::mknod(const std::string& path, mode_t mode, dev_t device) {
-    return make(path, [&](NodeId parent, const std::string& name) { return tree_.mknod(caller_, parent, name, mode, device); });
+    return make(path, [&](NodeId parent, const std::string& name) {
+        return tree_.mknod(caller_, parent, name, mode, device);
+    });
 }
 
 int TreeActor::symlink(const std::string& path, const std::string& target) {
-    return make(path, [&](NodeId parent, const std::string& name) { return tree_.symlink(caller_, parent, name, target); });
+    return make(path, [&](NodeId parent, const std::string& name) {
+        return tree_.symlink(caller_, parent, name, target);
+    });
 }
 
 int TreeActor::link(const std::string& from, const std::string& to) {
     const auto source = find(from);
     if (!source) return source.error().number();
     if (S_ISDIR(source->st().st_mode)) return EPERM;
-    return make(to, [&](NodeId parent, const std::string& name) { return tree_.link(caller_, source->id(), parent, name); });
+    return make(to, [&](NodeId parent, const std::string& name) {
+        return tree_.link(caller_, source->id(), parent, name);
+    });
 }
 
 int TreeActor::rename(const std::string& from, const std::string& to, unsigned flags) {
@@ -129,14 +143,19 @@ int TreeActor::rename(const std::string& from, const std::string& to, unsigned f
 }
 
 int TreeActor::unlink(const std::string& path) {
-    return with_parent(path, [&](NodeId parent, const std::string& name) { return tree_.unlink(caller_, parent, name); });
+    return with_parent(path, [&](NodeId parent, const std::string& name) {
+        return tree_.unlink(caller_, parent, name);
+    });
 }
 
 int TreeActor::rmdir(const std::string& path) {
-    return with_parent(path, [&](NodeId parent, const std::string& name) { return tree_.rmdir(caller_, parent, name); });
+    return with_parent(path, [&](NodeId parent, const std::string& name) {
+        return tree_.rmdir(caller_, parent, name);
+    });
 }
 
-int TreeActor::temporary(const std::string& directory, std::string_view data, const std::string& to) {
+int TreeActor::temporary(const std::string& directory, std::string_view data,
+                         const std::string& to) {
     const auto found = find(directory);
     if (!found) return found.error().number();
     if (!S_ISDIR(found->st().st_mode)) return ENOTDIR;
@@ -145,10 +164,12 @@ int TreeActor::temporary(const std::string& directory, std::string_view data, co
     const Held file(tree_, *made);
     const auto written = tree_.write(caller_, file.id(), bytes(data), 0, false);
     if (!written) return written.error().number();
-    return make(to, [&](NodeId parent, const std::string& name) { return tree_.link(caller_, file.id(), parent, name); });
+    return make(to, [&](NodeId parent, const std::string& name) {
+        return tree_.link(caller_, file.id(), parent, name);
+    });
 }
 
-// ---- content ------------------------------------------------------------------------------------------------------------
+// ---- content
 
 int TreeActor::write(const std::string& path, std::uint64_t offset, std::string_view data) {
     const auto found = find_regular(path);
@@ -159,7 +180,8 @@ int TreeActor::write(const std::string& path, std::uint64_t offset, std::string_
 int TreeActor::append(const std::string& path, std::string_view data) {
     const auto found = find_regular(path);
     if (!found) return found.error().number();
-    return number(tree_.write(caller_, found->id(), bytes(data), static_cast<std::uint64_t>(found->st().st_size), false));
+    return number(tree_.write(caller_, found->id(), bytes(data),
+                              static_cast<std::uint64_t>(found->st().st_size), false));
 }
 
 int TreeActor::truncate(const std::string& path, std::uint64_t size) {
@@ -170,25 +192,28 @@ int TreeActor::truncate(const std::string& path, std::uint64_t size) {
     return number(tree_.setattr(caller_, found->id(), change));
 }
 
-int TreeActor::fallocate(const std::string& path, int mode, std::uint64_t offset, std::uint64_t length) {
+int TreeActor::fallocate(const std::string& path, int mode, std::uint64_t offset,
+                         std::uint64_t length) {
     const auto found = find_regular(path);
     if (!found) return found.error().number();
     return number(tree_.fallocate(caller_, found->id(), mode, offset, length));
 }
 
-int TreeActor::copy(const std::string& from, std::uint64_t from_offset, const std::string& to, std::uint64_t to_offset,
-                    std::size_t length) {
+int TreeActor::copy(const std::string& from, std::uint64_t from_offset, const std::string& to,
+                    std::uint64_t to_offset, std::size_t length) {
     const auto source = find_regular(from);
     if (!source) return source.error().number();
     const auto target = find_regular(to);
     if (!target) return target.error().number();
-    return number(tree_.copy_file_range(caller_, source->id(), from_offset, target->id(), to_offset, length));
+    return number(
+        tree_.copy_file_range(caller_, source->id(), from_offset, target->id(), to_offset, length));
 }
 
 Result<std::string> TreeActor::read(const std::string& path) {
     TRY_ASSIGN(const Held found, find_regular(path));
     std::string text(static_cast<std::size_t>(found.st().st_size), '\0');
-    TRY_ASSIGN(const std::size_t got, tree_.read(found.id(), std::as_writable_bytes(std::span(text)), 0));
+    TRY_ASSIGN(const std::size_t got,
+               tree_.read(found.id(), std::as_writable_bytes(std::span(text)), 0));
     text.resize(got);
     return text;
 }
@@ -198,7 +223,7 @@ Result<struct stat> TreeActor::stat(const std::string& path) {
     return tree_.getattr(found.id());
 }
 
-// ---- attributes ---------------------------------------------------------------------------------------------------------
+// ---- attributes
 
 int TreeActor::chmod(const std::string& path, mode_t mode) {
     const auto found = find(path);
@@ -222,7 +247,8 @@ int TreeActor::utimens(const std::string& path, std::int64_t mtime_ns) {
     return change(path, wanted);
 }
 
-int TreeActor::set_xattr(const std::string& path, const std::string& name, std::string_view value, int flags) {
+int TreeActor::set_xattr(const std::string& path, const std::string& name, std::string_view value,
+                         int flags) {
     const auto found = find(path);
     if (!found) return found.error().number();
     return number(tree_.set_xattr(caller_, found->id(), name, value, flags));
@@ -234,7 +260,7 @@ int TreeActor::remove_xattr(const std::string& path, const std::string& name) {
     return number(tree_.remove_xattr(caller_, found->id(), name));
 }
 
-// ---- what stays open ----------------------------------------------------------------------------------------------------
+// ---- what stays open
 
 int TreeActor::hold(unsigned slot, const std::string& path) {
     auto found = find(path);

@@ -1,4 +1,5 @@
-// TreeActor: see actor.h. It counts its look-ups and gives them back, as a kernel does. Not thread-safe; several may share a tree.
+// TreeActor: see actor.h. It counts its look-ups and gives them back, as a kernel does. Not
+// thread-safe; several may share a tree.
 #pragma once
 
 #include <array>
@@ -10,7 +11,7 @@
 namespace unwrite::tests {
 
 class TreeActor final : public Actor {
-  public:
+ public:
     TreeActor(overlay::Tree& tree, const overlay::Caller& caller) : tree_(tree), caller_(caller) {}
     ~TreeActor() override;
     TreeActor(const TreeActor&) = delete;
@@ -27,17 +28,20 @@ class TreeActor final : public Actor {
     int rename(const std::string& from, const std::string& to, unsigned flags) override;
     int unlink(const std::string& path) override;
     int rmdir(const std::string& path) override;
-    int temporary(const std::string& directory, std::string_view data, const std::string& to) override;
+    int temporary(const std::string& directory, std::string_view data,
+                  const std::string& to) override;
     int write(const std::string& path, std::uint64_t offset, std::string_view data) override;
     int append(const std::string& path, std::string_view data) override;
     int truncate(const std::string& path, std::uint64_t size) override;
-    int fallocate(const std::string& path, int mode, std::uint64_t offset, std::uint64_t length) override;
-    int copy(const std::string& from, std::uint64_t from_offset, const std::string& to, std::uint64_t to_offset,
-             std::size_t length) override;
+    int fallocate(const std::string& path, int mode, std::uint64_t offset,
+                  std::uint64_t length) override;
+    int copy(const std::string& from, std::uint64_t from_offset, const std::string& to,
+             std::uint64_t to_offset, std::size_t length) override;
     int chmod(const std::string& path, mode_t mode) override;
     int chown(const std::string& path, uid_t uid, gid_t gid) override;
     int utimens(const std::string& path, std::int64_t mtime_ns) override;
-    int set_xattr(const std::string& path, const std::string& name, std::string_view value, int flags) override;
+    int set_xattr(const std::string& path, const std::string& name, std::string_view value,
+                  int flags) override;
     int remove_xattr(const std::string& path, const std::string& name) override;
     int hold(unsigned slot, const std::string& path) override;
     void drop(unsigned slot) override;
@@ -50,13 +54,17 @@ class TreeActor final : public Actor {
     Result<std::string> read(const std::string& path);
     Result<struct stat> stat(const std::string& path);
 
-  private:
+ private:
     /// An id that is forgotten at the end.
     class Held;
     Result<Held> find(const std::string& path);
     Result<Held> find_regular(const std::string& path);
-    int with_parent(const std::string& path, const std::function<Result<>(overlay::NodeId parent, const std::string& name)>& action);
-    int make(const std::string& path, const std::function<Result<overlay::Entry>(overlay::NodeId, const std::string&)>& action);
+    int with_parent(
+        const std::string& path,
+        const std::function<Result<>(overlay::NodeId parent, const std::string& name)>& action);
+    int make(
+        const std::string& path,
+        const std::function<Result<overlay::Entry>(overlay::NodeId, const std::string&)>& action);
     int change(const std::string& path, const overlay::AttributeChange& change);
 
     overlay::Tree& tree_;

@@ -6,12 +6,14 @@
 
 namespace unwrite::tests {
 
-Result<std::unique_ptr<overlay::Session>> World::open(const std::string& directory, const overlay::SessionOptions& options) {
+Result<std::unique_ptr<overlay::Session>> World::open(const std::string& directory,
+                                                      const overlay::SessionOptions& options) {
     TRY_ASSIGN(UniqueFd fd, sys::open_at(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY));
     return overlay::Session::open(std::move(fd), options);
 }
 
-World::World(std::string directory, overlay::SessionOptions options) : directory_(std::move(directory)), options_(options) {
+World::World(std::string directory, overlay::SessionOptions options)
+    : directory_(std::move(directory)), options_(options) {
     reopen();
 }
 

@@ -1,4 +1,5 @@
-// World: a session over a raw directory, without a mount, with an actor on its tree. The directory outlives it.
+// World: a session over a raw directory, without a mount, with an actor on its tree. The directory
+// outlives it.
 #pragma once
 
 #include <memory>
@@ -12,13 +13,14 @@
 namespace unwrite::tests {
 
 class World {
-  public:
+ public:
     /// Opens the session; throws std::runtime_error when that fails.
     explicit World(std::string directory, overlay::SessionOptions options = {});
     World(const World&) = delete;
     World& operator=(const World&) = delete;
 
-    static Result<std::unique_ptr<overlay::Session>> open(const std::string& directory, const overlay::SessionOptions& options = {});
+    static Result<std::unique_ptr<overlay::Session>> open(
+        const std::string& directory, const overlay::SessionOptions& options = {});
 
     overlay::Tree& tree() { return session_->tree(); }
     overlay::Operations& operations() { return session_->operations(); }
@@ -32,7 +34,7 @@ class World {
 
     static overlay::Asker asker();
 
-  private:
+ private:
     std::string directory_;
     overlay::SessionOptions options_;
     std::unique_ptr<overlay::Session> session_;
