@@ -48,6 +48,7 @@ std::uint64_t reflink_front(const Range& range) {
 }
 
 Result<> copy_through_buffer(Range range) {
+    if (range.length == 0) return {};
     const std::size_t size =
         static_cast<std::size_t>(std::min<std::uint64_t>(range.length, kBufferSize));
     const auto memory = std::make_unique_for_overwrite<std::byte[]>(size);
@@ -92,7 +93,7 @@ Result<> write_zeros(int out, std::uint64_t offset, std::uint64_t length) {
 /// Makes the range read as zero. Beyond `out_size` it does already, once something after it is
 /// written.
 Result<> make_hole(const Range& range, std::uint64_t out_size) {
-    if (range.out_offset >= out_size) return {};
+    if (range.length == 0 || range.out_offset >= out_size) return {};
     const std::uint64_t length = std::min(range.length, out_size - range.out_offset);
     const auto punched =
         fallocate(range.out, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, range.out_offset, length);
@@ -125,6 +126,10 @@ Result<std::size_t> copy_range(int in, std::uint64_t in_offset, int out, std::ui
 Result<> copy_bytes(int in, std::uint64_t in_offset, int out, std::uint64_t out_offset,
                     std::uint64_t length) {
     Range range{in, in_offset, out, out_offset, length};
+    if (length <= kBufferSize) {  // looking for holes would cost more than it saves
+        range.advance(reflink_front(range));
+        return copy_through_buffer(range);
+    }
     TRY_ASSIGN(const struct stat source, stat_fd(in));
     const auto source_size = static_cast<std::uint64_t>(source.st_size);
     if (length > source_size || in_offset > source_size - length) return Error(EIO);

@@ -44,17 +44,14 @@ Result<Ending> choose(Context& context, overlay::Operations& operations, const Q
 }
 
 Result<> discard(Context& context, overlay::Operations& operations, const Question& question) {
-    const auto act = [&](bool dry_run) {
-        return question.discard_to.empty()
-                   ? operations.discard(asker(), false, dry_run)
-                   : operations.rollback(asker(), question.discard_to, false, dry_run);
-    };
-    TRY_ASSIGN(overlay::Moved foreseen, act(true));
-    std::erase_if(foreseen.others, [&](const overlay::Origin& origin) {
+    TRY_ASSIGN(overlay::Moved moved,
+               question.discard_to.empty()
+                   ? operations.discard(asker(), false, false)
+                   : operations.rollback(asker(), question.discard_to, false, false));
+    std::erase_if(moved.others, [&](const overlay::Origin& origin) {
         return origin.session == question.session;
     });
-    warn_of_moved(context, foreseen);
-    TRY(act(false));
+    warn_of_moved(context, moved);
     context.notes.line("Discarded; `unwrite redo` brings it back.");
     return {};
 }
@@ -114,19 +111,17 @@ Result<Settled> settle_unfinished(Context& context, overlay::Operations& operati
     return settle(context, operations, ending, question);
 }
 
-void warn_of_moved(Context& context, const overlay::Moved& foreseen) {
-    if (!foreseen.others.empty()) {
-        context.notes.line("unwrite: this takes along the work of " +
-                           origins_words(foreseen.others));
+void warn_of_moved(Context& context, const overlay::Moved& moved) {
+    if (!moved.others.empty()) {
+        context.notes.line("unwrite: this takes along the work of " + origins_words(moved.others));
     }
-    if (!foreseen.behind.empty()) {
+    if (!moved.behind.empty()) {
         context.notes.line("unwrite: changed behind the mount since, and taken along:");
-        for (std::size_t i = 0; i < std::min(foreseen.behind.size(), kMostShown); ++i) {
-            context.notes.line("  " + quote_name(foreseen.behind[i]));
+        for (std::size_t i = 0; i < std::min(moved.behind.size(), kMostShown); ++i) {
+            context.notes.line("  " + quote_name(moved.behind[i]));
         }
-        if (foreseen.behind.size() > kMostShown) {
-            context.notes.line(
-                fmt::format("  ... and {} more", foreseen.behind.size() - kMostShown));
+        if (moved.behind.size() > kMostShown) {
+            context.notes.line(fmt::format("  ... and {} more", moved.behind.size() - kMostShown));
         }
     }
 }
@@ -145,15 +140,9 @@ void print_moved(Context& context, const overlay::Moved& moved, const std::strin
 }
 
 Result<int> restore(Context& context, bool dry_run, const std::string& done, const Act& act) {
-    TRY_ASSIGN(const overlay::Moved foreseen, act(true));
-    warn_of_moved(context, foreseen);
-    if (dry_run) {
-        print_moved(context, foreseen, done, true);
-        return kDone;
-    }
-    ignore(context.notes.flush(), "the restore does not hang on it");
-    TRY_ASSIGN(const overlay::Moved moved, act(false));
-    print_moved(context, moved, done, false);
+    TRY_ASSIGN(const overlay::Moved moved, act(dry_run));
+    warn_of_moved(context, moved);
+    print_moved(context, moved, done, dry_run);
     return kDone;
 }
 

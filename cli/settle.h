@@ -37,9 +37,10 @@ void print_moved(Context& context, const overlay::Moved& moved, const std::strin
                  bool dry_run);
 /// Before a restore: whose work beside the asker's it takes, and what changed behind the mount. On
 /// notes.
-void warn_of_moved(Context& context, const overlay::Moved& foreseen);
+void warn_of_moved(Context& context, const overlay::Moved& moved);
 
-/// Foresees with a dry run, warns, then acts. `act(dry_run)` is one of the restores.
+/// Acts, or only says what would happen; warns of what others did. `act(dry_run)` is one of the
+/// restores.
 using Act = std::function<Result<overlay::Moved>(bool dry_run)>;
 Result<int> restore(Context& context, bool dry_run, const std::string& done, const Act& act);
 

@@ -40,6 +40,12 @@ class DeltaWriter {
     Result<> touch_name(const NameKey& name, OriginNumber origin);
     Result<> touch_object(const ObjectKey& object, OriginNumber origin);
 
+    /// From here until flush() records may stay in memory, for a delta that nothing depends on yet.
+    /// When flush() or an append fails, the delta is useless.
+    void hold();
+    Result<> flush();
+
+    /// Flushes, too.
     Result<> sync();
 
  private:

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <shared_mutex>
+#include <utility>
 
 #include "base/crash_point.h"
 #include "journal/delta_format.h"
@@ -17,6 +18,7 @@ namespace {
 
 constexpr std::uint64_t kUnit = 4096;
 constexpr std::uint64_t kSmall = std::uint64_t{128} << 10;
+constexpr std::size_t kMostHeld = std::size_t{256} << 10;
 
 bool all_zero(sys::ConstBytes data) {
     return data[0] == std::byte{0} &&
@@ -33,6 +35,7 @@ struct DeltaWriter::State {
     Result<> adopt_log();
     Result<> append(DeltaRecord type, const std::string& payload);
     Result<> open_log();
+    Result<> write_held();
     Result<std::uint64_t> reserve(std::uint64_t offset, std::uint64_t length);
     void give_back(std::uint64_t position, std::uint64_t length);
     Result<> content_small(const ObjectKey& object, int source, std::uint64_t offset,
@@ -48,7 +51,9 @@ struct DeltaWriter::State {
     Result<> broken;           // why files of an earlier life cannot be continued
     UniqueFd log;
     UniqueFd data;
-    std::uint64_t log_end = 0;
+    std::uint64_t log_end = 0;  // in the file, without what is held
+    std::string held;           // records that are not in the file yet
+    bool holding = false;
     std::uint64_t data_end = 0;
     int entries_synced = 0;  // how many of the two files have a durable name
     // Content holds it shared from its data to its record, sync() exclusively: else the record of
@@ -88,9 +93,18 @@ Result<> DeltaWriter::State::append(DeltaRecord type, const std::string& payload
     const std::string frame = make_frame(static_cast<std::uint8_t>(type), payload);
     const std::lock_guard lock(mutex);
     TRY(broken);
+    if (log_end == 0 && held.empty()) held = encode_delta_header(number);
+    held += frame;
+    if (holding && held.size() < kMostHeld) return {};
+    return write_held();
+}
+
+/// A record is in the file when it is in no buffer, whatever becomes of the process.
+Result<> DeltaWriter::State::write_held() {
+    if (held.empty()) return {};
+    const std::string text = std::exchange(held, {});
     TRY(open_log());
     crash_point("delta.append.before");
-    const std::string text = log_end == 0 ? encode_delta_header(number) + frame : frame;
     const auto written = sys::write_all_at(log.get(), std::as_bytes(std::span(text)), log_end);
     if (!written) {
         ignore(sys::truncate(log.get(), log_end), "what is left is a torn tail, which readers cut");
@@ -186,7 +200,7 @@ DeltaWriter::~DeltaWriter() = default;
 
 bool DeltaWriter::empty() const {
     const std::lock_guard lock(state_->mutex);
-    return state_->log_end <= kDeltaHeader && state_->broken.ok();
+    return state_->log_end <= kDeltaHeader && state_->held.empty() && state_->broken.ok();
 }
 
 Result<> DeltaWriter::name(const NameImage& image, OriginNumber origin) {
@@ -217,7 +231,19 @@ Result<> DeltaWriter::touch_object(const ObjectKey& object, OriginNumber origin)
     return state_->append(DeltaRecord::kTouchObject, encode_touch_object(object, origin));
 }
 
+void DeltaWriter::hold() {
+    const std::lock_guard lock(state_->mutex);
+    state_->holding = true;
+}
+
+Result<> DeltaWriter::flush() {
+    const std::lock_guard lock(state_->mutex);
+    state_->holding = false;
+    return state_->write_held();
+}
+
 Result<> DeltaWriter::sync() {
+    TRY(flush());
     const std::unique_lock exclusive(state_->gate);
     int data = -1;
     int log = -1;

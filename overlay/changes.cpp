@@ -2,8 +2,8 @@
 
 namespace unwrite::overlay {
 
-Result<std::vector<Change>> changes_between(View& older, View& newer) {
-    TRY_ASSIGN(Differences differences, differences_between(older, newer));
+Result<std::vector<Change>> changes_between(View& older, View& newer, Detail detail) {
+    TRY_ASSIGN(Differences differences, differences_between(older, newer, detail));
     std::vector<Change> changes;
     changes.reserve(differences.list.size());
     for (Difference& difference : differences.list)

@@ -7,7 +7,8 @@ namespace unwrite::overlay {
 
 /// The changes that lead from `older` to `newer`, sorted by path. differences.h says what counts as
 /// what.
-Result<std::vector<Change>> changes_between(View& older, View& newer);
+Result<std::vector<Change>> changes_between(View& older, View& newer,
+                                            Detail detail = Detail::kFull);
 
 /// True when a change concerns `path`: it is there, below it, or a directory above it that came,
 /// went or moved.

@@ -3,7 +3,9 @@
 // the gate is still closed, then the gate opens, then watchers are told.
 #pragma once
 
+#include <cerrno>
 #include <optional>
+#include <string>
 
 #include "overlay/live_tree.h"
 #include "overlay/restorer.h"
@@ -13,9 +15,15 @@ namespace unwrite::overlay {
 class Closing {
  public:
     Closing(std::mutex& operation, Gate& gate, LiveTree& tree, Restorer& restorer)
-        : operation_(operation), caches_(tree.caches()), restorer_(restorer) {
+        : operation_(operation), gate_(gate), caches_(tree.caches()), restorer_(restorer) {
         if (caches_ != nullptr) caches_->write_back();
         closed_.emplace(gate.close());
+    }
+    /// kRecovery when a restore failed half-way and nothing may be changed before it is finished.
+    Result<> refuse_if_wounded(const std::string& verb) const {
+        if (!gate_.wounded()) return {};
+        return Error(ErrorKind::kRecovery, EROFS, verb + ": an earlier restore was interrupted",
+                     "run `unwrite recover`");
     }
     Closing(const Closing&) = delete;
     Closing& operator=(const Closing&) = delete;
@@ -29,6 +37,7 @@ class Closing {
 
  private:
     const std::lock_guard<std::mutex> operation_;
+    const Gate& gate_;
     KernelCaches* const caches_;
     Restorer& restorer_;
     std::optional<Gate::Closed> closed_;

@@ -84,8 +84,8 @@ struct Placed {
 
 class Comparison {
  public:
-    Comparison(View& older, View& newer)
-        : older_(older), newer_(newer), between_(layers_between(older, newer)) {}
+    Comparison(View& older, View& newer, Detail detail)
+        : older_(older), newer_(newer), detail_(detail), between_(layers_between(older, newer)) {}
 
     Result<Differences> run() {
         TRY(compare_names());
@@ -116,11 +116,13 @@ class Comparison {
     Result<> add_both(ChangeKind kind, const Placed& was, const Placed& is);
     Result<> add_one(ChangeKind kind, View& view, const Placed& placed);
     Result<> count_below(View& view, const Located& directory, Change& change);
+    Result<> compare_objects(const Located& was, const Located& is, Change& change);
     Result<bool> attributes_differ(const Located& a, const Located& b);
     void book(Change& change, const NameKey* name, const ObjectKey& object) const;
 
     View& older_;
     View& newer_;
+    const Detail detail_;
     const std::vector<LayerPtr> between_;
     std::map<NameKey, NamePair> pairs_;
     std::map<ObjectKey, std::vector<Placed>> lost_;  // names an object had and has no more
@@ -246,13 +248,22 @@ Result<bool> Comparison::attributes_differ(const Located& a, const Located& b) {
            !same_mtime(was, is);
 }
 
+Result<> Comparison::compare_objects(const Located& was, const Located& is, Change& change) {
+    if (detail_ == Detail::kRough) {
+        change.content = was.key != is.key || was_written(was.key, between_);
+        if (change.content) return {};
+    } else {
+        TRY_ASSIGN(change.content,
+                   or_if_vanished(content_differs(older_, was, newer_, is, between_), true));
+    }
+    TRY_ASSIGN(change.attributes, or_if_vanished(attributes_differ(was, is), false));
+    return {};
+}
+
 Result<> Comparison::add_both(ChangeKind kind, const Placed& was, const Placed& is) {
     Difference difference;
     Change& change = difference.change;
-    TRY_ASSIGN(
-        change.content,
-        or_if_vanished(content_differs(older_, was.found, newer_, is.found, between_), true));
-    TRY_ASSIGN(change.attributes, or_if_vanished(attributes_differ(was.found, is.found), false));
+    TRY(compare_objects(was.found, is.found, change));
     done_.insert(was.found.key);
     done_.insert(is.found.key);
     // Moved along with the directory above it, back to where it was.
@@ -304,6 +315,7 @@ Result<> Comparison::add_one(ChangeKind kind, View& view, const Placed& placed) 
 // Objects that are on the other side too (moved in or out) are not counted: they are differences of
 // their own.
 Result<> Comparison::count_below(View& view, const Located& directory, Change& change) {
+    if (detail_ == Detail::kRough) return {};
     return view.walk(directory, [&](const Walked& walked) {
         if (result_.moved.contains(walked.at)) return false;
         ++change.below;
@@ -330,8 +342,8 @@ void Comparison::book(Change& change, const NameKey* name, const ObjectKey& obje
 
 }  // namespace
 
-Result<Differences> differences_between(View& older, View& newer) {
-    return Comparison(older, newer).run();
+Result<Differences> differences_between(View& older, View& newer, Detail detail) {
+    return Comparison(older, newer, detail).run();
 }
 
 std::vector<LayerPtr> layers_between(const View& older, const View& newer) {

@@ -4,20 +4,16 @@
 //
 // What is told apart, and how:
 //  * An object whose name changed is kRenamed, with `content`/`attributes` when it changed as well.
-//  What is below a renamed directory
-//    is not listed unless it changed itself.
+//    What is below a renamed directory is not listed unless it changed itself.
 //  * Another object of the same type at an old name, where the old object is nowhere else, is
-//  kModified (an atomic save);
-//    when it came from another name, that name is kDeleted.
+//    kModified (an atomic save); when it came from another name, that name is kDeleted.
 //  * Another type at a name, and another directory at a name, are a kDeleted and a kCreated with
-//  the same path.
+//    the same path.
 //  * A created or deleted directory is one difference with what is below counted; objects that were
-//  moved in or out are not
-//    counted there but are kRenamed.
+//    moved in or out are not counted there but are kRenamed.
 //  * Another name of an object that keeps one (hard link) is kCreated, and kDeleted when it goes.
 //  * What ends as it began is no difference; nor is the mtime of a directory; the mtime of a file
-//  only when its content was not
-//    written.
+//    only when its content was not written.
 #pragma once
 
 #include <unordered_set>
@@ -44,7 +40,15 @@ struct Differences {
                            ///< counted or walked
 };
 
-Result<Differences> differences_between(View& older, View& newer);
+/// How closely the two sides are compared.
+enum class Detail {
+    kFull,
+    /// No content is read and nothing is counted below a directory, so that a restore does not wait
+    /// for its own description: what was written counts as modified, even to what it was before.
+    kRough,
+};
+
+Result<Differences> differences_between(View& older, View& newer, Detail detail = Detail::kFull);
 
 /// The layers that only one of the two crosses.
 std::vector<LayerPtr> layers_between(const View& older, const View& newer);

@@ -197,11 +197,11 @@ Result<std::vector<FileDiff>> Inspector::diff(const std::string& from, const std
     return diffs;
 }
 
-Result<std::vector<Change>> Inspector::changes_to(NodeNumber target) {
+Result<std::vector<Change>> Inspector::changes_to(NodeNumber target, Detail detail) {
     TRY_ASSIGN(const auto desk, open_desk());
     View older = desk->live_view();
     TRY_ASSIGN(View newer, desk->view(target));
-    return changes_between(older, newer);
+    return changes_between(older, newer, detail);
 }
 
 }  // namespace unwrite::overlay

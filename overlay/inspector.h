@@ -25,7 +25,7 @@ class Inspector {
     Result<std::vector<FileDiff>> diff(const std::string& from, const std::string& to,
                                        const std::vector<std::string>& paths, bool text);
     /// What a restore to `target` would do to the live state.
-    Result<std::vector<Change>> changes_to(NodeNumber target);
+    Result<std::vector<Change>> changes_to(NodeNumber target, Detail detail);
 
  private:
     struct Desk;

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "journal/state_dir.h"
@@ -55,9 +56,10 @@ Result<std::optional<Located>> LiveNamesOf::at(const NameKey& name) {
                          static_cast<std::uint64_t>(x->st.st_size)});
 }
 
-std::vector<NameKey> LiveNamesOf::hinted(const ObjectKey& key) {
+std::vector<NameKey> LiveNamesOf::verified_hints(const ObjectKey& key) {
     std::vector<NameKey> names;
     const auto add = [&](NameKey name) {
+        if (std::find(names.begin(), names.end(), name) != names.end()) return;
         const auto found = at(name);
         if (found && *found && (*found)->key == key) names.push_back(std::move(name));
     };
@@ -70,6 +72,11 @@ std::vector<NameKey> LiveNamesOf::hinted(const ObjectKey& key) {
         if (place->before) add(*std::move(place->before));
     }
     return names;
+}
+
+const std::vector<NameKey>& LiveNamesOf::hinted(const ObjectKey& key) {
+    if (const auto known = hinted_.find(key); known != hinted_.end()) return known->second;
+    return hinted_.emplace(key, verified_hints(key)).first->second;
 }
 
 bool LiveNamesOf::is_gone(const ObjectKey& key) const {

@@ -37,8 +37,8 @@ class LiveNamesOf {
     /// What stands at a name; nothing when it is absent or its parent is nowhere.
     Result<std::optional<Located>> at(const NameKey& name);
 
-    /// Names of the object that the hints know, verified.
-    std::vector<NameKey> hinted(const ObjectKey& key);
+    /// Names of the object that the hints know, verified when first asked for.
+    const std::vector<NameKey>& hinted(const ObjectKey& key);
     /// True when the object surely has no live name (it is in the attic and has no other link).
     bool is_gone(const ObjectKey& key) const;
     /// What these layers mention may be asked for: one walk finds all of it.
@@ -48,9 +48,11 @@ class LiveNamesOf {
 
  private:
     void walk();
+    std::vector<NameKey> verified_hints(const ObjectKey& key);
 
     Locator& locator_;
     std::unordered_set<ObjectKey> nowhere_;
+    std::unordered_map<ObjectKey, std::vector<NameKey>> hinted_;
     std::unordered_set<journal::DeltaNumber> wanted_layers_;
     std::unordered_map<ObjectKey, std::vector<NameKey>> wanted_;
     std::unordered_set<std::uint64_t> wanted_numbers_;

@@ -60,10 +60,4 @@ class Locator {
     std::unordered_map<ObjectKey, HandlePtr> directories_;  // guarded by mutex_
 };
 
-/// Opens (directory, name) and verifies the key: ESTALE when something else is there. For a daemon
-/// that is not root, an own file whose mode forbids it is opened all the same (its mode is lent for
-/// the moment).
-Result<HandlePtr> open_verified(int directory, const std::string& name, const ObjectKey& key,
-                                Access access);
-
 }  // namespace unwrite::overlay

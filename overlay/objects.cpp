@@ -21,12 +21,6 @@ std::size_t choose_handle_limit() {
     return std::clamp<std::size_t>(limit.rlim_cur / 2, 64, 8192);
 }
 
-int open_flags(Access access) {
-    // O_NONBLOCK: a fifo put there behind the mount must not hang the daemon.
-    if (access == Access::kPath) return O_PATH;
-    return (access == Access::kRead ? O_RDONLY : O_RDWR) | O_NONBLOCK;
-}
-
 }  // namespace
 
 Objects::Objects(UniqueFd workspace, ObjectKey root, journal::Attic& attic)
@@ -185,19 +179,6 @@ Result<HandlePtr> Objects::open_root(Access access) {
     return Error(EISDIR);
 }
 
-Result<HandlePtr> Objects::open_here(const ObjectPtr& object, int directory,
-                                     const std::string& name, Access access) {
-    auto fd = sys::open_at(directory, name, open_flags(access));
-    if (!fd) {
-        const int number = fd.error().number();
-        if (number == ENOENT || number == ENOTDIR || number == ELOOP) return Error(ESTALE);
-        return std::move(fd).error();
-    }
-    TRY_ASSIGN(const sys::StatX x, sys::statx_at(fd->get(), ""));
-    if (key_of(x) != object->key()) return Error(ESTALE);
-    return HandlePtr(std::make_shared<Handle>(Handle{*std::move(fd), access}));
-}
-
 // Opens what is missing of the chain of parents, from the nearest one that has a descriptor
 // downwards: a loop, for trees may be deeper than any stack.
 Result<HandlePtr> Objects::open_parent_chain(const ObjectPtr& object) {
@@ -227,9 +208,9 @@ Result<HandlePtr> Objects::open_parent_chain(const ObjectPtr& object) {
         const int directory = step.in_attic ? attic_.directory() : above->fd.get();
         TRY_ASSIGN(
             HandlePtr next,
-            open_here(step.object, directory,
-                      step.in_attic ? journal::Attic::file_name(step.object->key()) : step.name,
-                      Access::kPath));
+            open_verified(directory,
+                          step.in_attic ? journal::Attic::file_name(step.object->key()) : step.name,
+                          step.object->key(), Access::kPath));
         keep(step.object, next);
         above = std::move(next);
         missing.pop_back();
@@ -249,11 +230,11 @@ Result<HandlePtr> Objects::open(const ObjectPtr& object, Access access) {
     const std::string name = place(*object).name;
     Result<HandlePtr> handle = Error(ESTALE);
     if (parent && *parent && !name.empty())
-        handle = open_here(object, (*parent)->fd.get(), name, access);
+        handle = open_verified((*parent)->fd.get(), name, object->key(), access);
     // Displaced meanwhile, or its place changed behind the mount while the journal holds an anchor.
     if (!handle && handle.error().number() == ESTALE && attic_.contains(object->key())) {
-        handle =
-            open_here(object, attic_.directory(), journal::Attic::file_name(object->key()), access);
+        handle = open_verified(attic_.directory(), journal::Attic::file_name(object->key()),
+                               object->key(), access);
     }
     if (handle) keep(object, *handle);
     return handle;

@@ -17,18 +17,10 @@
 #include <unordered_map>
 
 #include "journal/attic.h"
+#include "overlay/handle.h"
 #include "overlay/tree.h"
 
 namespace unwrite::overlay {
-
-/// What a descriptor can do. A directory is only ever opened as a path.
-enum class Access { kPath = 0, kRead = 1, kWrite = 2 };
-
-struct Handle {
-    UniqueFd fd;
-    Access access = Access::kPath;
-};
-using HandlePtr = std::shared_ptr<const Handle>;
 
 class Object;
 using ObjectPtr = std::shared_ptr<Object>;
@@ -114,8 +106,6 @@ class Objects {
     }
     NodeId preferred_id(const ObjectKey& key) const;
     HandlePtr cached(Object& object, Access access);
-    Result<HandlePtr> open_here(const ObjectPtr& object, int directory, const std::string& name,
-                                Access access);
     Result<HandlePtr> open_root(Access access);
     Result<HandlePtr> open_parent_chain(const ObjectPtr& object);
     void evict_some();
@@ -149,9 +139,5 @@ class NameLock {
     std::array<std::shared_mutex*, 4> held_{};
     std::size_t count_ = 0;
 };
-
-inline ObjectKey key_of(const sys::StatX& x) {
-    return {x.st.st_ino, x.birth};
-}
 
 }  // namespace unwrite::overlay

@@ -79,8 +79,10 @@ struct FileDiff {
 struct Moved {
     NodeNumber from = 0;  ///< the node that now stands for the state before (0: dry run)
     NodeNumber to = 0;
-    std::vector<Change> changes;  ///< as seen from the state before: what the restore does to it
-    std::vector<Origin> others;   ///< whose work is taken along, beside the asker's own
+    /// As seen from the state before: what the restore does to it. Only a dry run compares contents
+    /// and counts what is below a directory.
+    std::vector<Change> changes;
+    std::vector<Origin> others;  ///< whose work is taken along, beside the asker's own
     std::vector<std::string>
         behind;  ///< paths that changed behind the mount since they were captured
 };

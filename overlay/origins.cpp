@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/clock.h"
 #include "base/log.h"
 
 namespace unwrite::overlay {
@@ -35,12 +36,6 @@ std::optional<ProcessFacts> facts_of(std::int64_t pid) {
         at = stop;
     }
     return facts;
-}
-
-std::int64_t now_ns() {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(
-               std::chrono::system_clock::now().time_since_epoch())
-        .count();
 }
 
 }  // namespace
@@ -98,7 +93,7 @@ Who Origins::make(const Caller& caller) {
     row.uid = caller.uid;
     row.pid = caller.pid;
     row.session = kUserName;
-    row.time_ns = now_ns();
+    row.time_ns = wall_clock_ns();
     const auto facts = facts_of(caller.pid);
     if (auto exe = sys::read_link(AT_FDCWD, "/proc/" + std::to_string(caller.pid) + "/exe"))
         row.executable = *exe;

@@ -75,8 +75,8 @@ std::optional<NameKey> View::name_of(const ObjectKey& key) {
             if (last->image.object == key) return state->image.at;
         }
     }
-    for (NameKey& name : live_->hinted(key)) {
-        if (image_of(name) == nullptr) return std::move(name);
+    for (const NameKey& name : live_->hinted(key)) {
+        if (image_of(name) == nullptr) return name;
     }
     if (live_->is_gone(key)) return std::nullopt;
     for (const NameKey& name : live_->searched(key)) {

@@ -1,10 +1,11 @@
 // Workspace: the parts of the overlay put together, and the operations on them. operations.h has
 // the contracts.
 //   workspace_open.cpp     open, recovery, close
-//   workspace_flow.cpp     sealing an interval, crossing edges, going to a node: the core of every
-//   restore workspace_restore.cpp  rollback, undo, redo, discard workspace_revert.cpp   taking back
+//   workspace_flow.cpp     sealing an interval, crossing edges, going to a node: every restore's
+//   core workspace_restore.cpp  rollback, undo, redo, discard workspace_revert.cpp   taking back
 //   one part and keeping the rest; single paths workspace_nodes.cpp    checkpoint, runs, commit,
-//   gc, check; what is only looked at goes to the Inspector
+//   gc, check
+// What is only looked at goes to the Inspector.
 //
 // Locks, in this order: operation_mutex_ (one operation that moves the live state at a time), the
 // gate, the locks of the parts, journal.store_mutex(). The kernel is told with none of the parts'
@@ -85,7 +86,7 @@ class Workspace final : public Session, public Operations {
     void tidy_up();
     bool is_empty_delta(journal::DeltaNumber delta) const;
     Result<Moved> move(const Asker& asker, NodeNumber target, bool dry_run, bool refuse_behind);
-    Result<Moved> describe_move(const Asker& asker, NodeNumber target);
+    Result<Moved> describe_move(const Asker& asker, NodeNumber target, Detail detail);
     Result<Moved> carry_out(const Asker& asker, const RevertPlan& plan, const std::string& text,
                             bool dry_run);
     Result<std::vector<std::string>> changed_behind(const std::vector<Crossing>& path);

@@ -1,5 +1,5 @@
-#include <chrono>
 
+#include "base/clock.h"
 #include "base/crash_point.h"
 #include "overlay/closing.h"
 #include "overlay/workspace.h"
@@ -11,16 +11,6 @@ using journal::DeltaNumber;
 using journal::DeltaWriter;
 using journal::Pending;
 using journal::Store;
-
-namespace {
-
-std::int64_t now_ns() {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(
-               std::chrono::system_clock::now().time_since_epoch())
-        .count();
-}
-
-}  // namespace
 
 Result<Store::Changed> Workspace::store(const Store::Change& change) {
     const std::lock_guard lock(journal_->store_mutex());
@@ -42,7 +32,7 @@ Result<NodeNumber> Workspace::seal(NodeKind kind, const std::string& name, const
     node.kind = kind;
     node.name = name;
     node.text = text;
-    node.time_ns = now_ns();
+    node.time_ns = wall_clock_ns();
     node.origin = origin;
     node.delta = head_.open_delta;
     Store::Change change;
@@ -133,7 +123,9 @@ Result<> Workspace::cross(const Crossing& crossing, const Node& node, NodeNumber
     TRY(set_pending(pending));
     {
         DeltaWriter writer(deltas, taken.delta);
+        writer.hold();
         Result<> inverted = restorer_.invert(delta, writer);
+        if (inverted) inverted = writer.flush();
         if (inverted && options_.durable) inverted = writer.sync();
         if (!inverted) {
             ignore(journal::remove_delta(deltas, taken.delta), "nothing needs it");

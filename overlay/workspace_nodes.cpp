@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
-#include <chrono>
 
+#include "base/clock.h"
 #include "base/crash_point.h"
 #include "overlay/closing.h"
 #include "overlay/workspace.h"
@@ -40,9 +40,7 @@ Result<Node> Workspace::checkpoint(const Asker& asker, NodeKind kind, const std:
     TRY(check_name(name));
     const OriginNumber origin = origin_of(asker);
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
-    if (gate_.wounded())
-        return Error(ErrorKind::kRecovery, EROFS, "checkpoint: an earlier restore was interrupted",
-                     "run `unwrite recover`");
+    TRY(closing.refuse_if_wounded("checkpoint"));
     TRY_ASSIGN(const NodeNumber number, seal(kind, name, text, origin));
     const std::lock_guard lock(journal_->store_mutex());
     TRY_ASSIGN(const auto node, journal_->store().node(number));
@@ -97,9 +95,7 @@ Result<> Workspace::drop_all_but(NodeNumber node) {
 Result<Node> Workspace::commit(const Asker& asker, const std::string& text, bool keep_history) {
     const OriginNumber origin = origin_of(asker);
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
-    if (gate_.wounded())
-        return Error(ErrorKind::kRecovery, EROFS, "commit: an earlier restore was interrupted",
-                     "run `unwrite recover`");
+    TRY(closing.refuse_if_wounded("commit"));
     if (head_.current == head_.root && capture_.interval_is_empty() && !keep_history) {
         TRY_ASSIGN(const History history, this->history());
         if (history.nodes.size() == 1)
@@ -124,9 +120,7 @@ Result<Node> Workspace::commit(const Asker& asker, const std::string& text, bool
 // Abandoned nodes that may go: leaves first, so that nothing loses its parent.
 std::set<NodeNumber> Workspace::collectable(const History& history,
                                             const Retention& retention) const {
-    const auto now = std::chrono::duration_cast<std::chrono::nanoseconds>(
-                         std::chrono::system_clock::now().time_since_epoch())
-                         .count();
+    const std::int64_t now = wall_clock_ns();
     const auto trunk = history.trunk();
     std::set<NodeNumber> kept(trunk.begin(), trunk.end());
     // Whoever went back behind a commit that kept the history has the root off the trunk; it stays
@@ -173,9 +167,7 @@ Result<Collected> Workspace::gc(const Retention& retention) {
     Collected collected;
     {
         Closing closing(operation_mutex_, gate_, tree_, restorer_);
-        if (gate_.wounded())
-            return Error(ErrorKind::kRecovery, EROFS, "gc: an earlier restore was interrupted",
-                         "run `unwrite recover`");
+        TRY(closing.refuse_if_wounded("gc"));
         TRY_ASSIGN(const History history, this->history());
         const std::set<NodeNumber> gone = collectable(history, retention);
         for (const NodeNumber number : gone)

@@ -56,14 +56,14 @@ Result<std::vector<std::string>> Workspace::changed_behind(const std::vector<Cro
     return behind;
 }
 
-Result<Moved> Workspace::describe_move(const Asker& asker, NodeNumber target) {
+Result<Moved> Workspace::describe_move(const Asker& asker, NodeNumber target, Detail detail) {
     const OriginNumber asking = origin_of(asker);
     const std::lock_guard lock(operation_mutex_);
     TRY_ASSIGN(const History history, this->history());
     TRY_ASSIGN(const auto path, history.path_to(target));
     Moved moved;
     moved.to = target;
-    TRY_ASSIGN(moved.changes, inspector_.changes_to(target));
+    TRY_ASSIGN(moved.changes, inspector_.changes_to(target, detail));
     TRY_ASSIGN(moved.behind, changed_behind(path));
     const SessionNumber own = origins_->session_of(asking);
     std::set<OriginNumber> others;
@@ -80,7 +80,7 @@ Result<Moved> Workspace::describe_move(const Asker& asker, NodeNumber target) {
 
 Result<Moved> Workspace::move(const Asker& asker, NodeNumber target, bool dry_run,
                               bool refuse_behind) {
-    TRY_ASSIGN(Moved moved, describe_move(asker, target));
+    TRY_ASSIGN(Moved moved, describe_move(asker, target, dry_run ? Detail::kFull : Detail::kRough));
     if (refuse_behind && !moved.behind.empty()) {
         std::string list;
         for (const std::string& path : moved.behind)
@@ -91,9 +91,7 @@ Result<Moved> Workspace::move(const Asker& asker, NodeNumber target, bool dry_ru
     }
     if (dry_run) return moved;
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
-    if (gate_.wounded())
-        return Error(ErrorKind::kRecovery, EROFS, "restore: an earlier restore was interrupted",
-                     "run `unwrite recover`");
+    TRY(closing.refuse_if_wounded("restore"));
     if (!capture_.interval_is_empty())
         TRY(seal(NodeKind::kStep, "", "before going to n" + std::to_string(target), 0));
     moved.from = head_.current;

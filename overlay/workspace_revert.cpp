@@ -127,9 +127,7 @@ Result<Moved> Workspace::carry_out(const Asker& asker, const RevertPlan& plan,
 
 Result<Moved> Workspace::revert(const Asker& asker, const std::string& what, bool dry_run) {
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
-    if (gate_.wounded())
-        return Error(ErrorKind::kRecovery, EROFS, "undo: an earlier restore was interrupted",
-                     "run `unwrite recover`");
+    TRY(closing.refuse_if_wounded("undo"));
     TRY_ASSIGN(const History history, this->history());
     RevertSelection selection;
     selection.origins = origins_->of_session(what);
@@ -157,9 +155,7 @@ Result<Moved> Workspace::revert(const Asker& asker, const std::string& what, boo
 Result<Moved> Workspace::restore_paths(const Asker& asker, const std::vector<std::string>& paths,
                                        const std::string& node, bool dry_run) {
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
-    if (gate_.wounded())
-        return Error(ErrorKind::kRecovery, EROFS, "restore: an earlier restore was interrupted",
-                     "run `unwrite recover`");
+    TRY(closing.refuse_if_wounded("restore"));
     TRY_ASSIGN(const History history, this->history());
     TRY_ASSIGN(const NodeNumber number, history.resolve(node, history.head.root));
     TRY_ASSIGN(const RevertPlan plan, plan_paths(history, locator_, *journal_, number, paths));

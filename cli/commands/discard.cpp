@@ -18,21 +18,24 @@ struct DiscardOptions {
 Result<int> discard(Context& context, const DiscardOptions& options) {
     TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
     overlay::Operations& operations = workspace.operations();
-    TRY_ASSIGN(const overlay::Moved foreseen, operations.discard(asker(), options.purge, true));
-    warn_of_moved(context, foreseen);
-    if (options.dry_run) {
-        print_moved(context, foreseen, "discarded the task", true);
-        return kDone;
-    }
-    if (!options.yes && !can_ask()) {
-        return Error(ErrorKind::kUsage, EINVAL, "discard: there is no terminal to ask on",
-                     "use --yes to discard without being asked");
-    }
-    if (!options.yes && ask(context, "Discard all changes from this task? (y/n)", "yn") != 'y') {
-        context.notes.line("Nothing was done.");
-        return kNothingToDo;
+    if (options.dry_run || !options.yes) {
+        TRY_ASSIGN(const overlay::Moved foreseen, operations.discard(asker(), options.purge, true));
+        warn_of_moved(context, foreseen);
+        if (options.dry_run) {
+            print_moved(context, foreseen, "discarded the task", true);
+            return kDone;
+        }
+        if (!can_ask()) {
+            return Error(ErrorKind::kUsage, EINVAL, "discard: there is no terminal to ask on",
+                         "use --yes to discard without being asked");
+        }
+        if (ask(context, "Discard all changes from this task? (y/n)", "yn") != 'y') {
+            context.notes.line("Nothing was done.");
+            return kNothingToDo;
+        }
     }
     TRY_ASSIGN(const overlay::Moved moved, operations.discard(asker(), options.purge, false));
+    if (options.yes) warn_of_moved(context, moved);
     print_moved(context, moved, "discarded the task", false);
     if (!options.purge && !context.json) context.out.line("`unwrite redo` brings it back");
     return kDone;

@@ -85,8 +85,9 @@ TEST_F(Copy, HolesBecomeZerosWhereThereWereBytes) {
 TEST_F(Copy, FallsBackToABufferAcrossFilesystems) {
     auto source = sys::open_at(AT_FDCWD, "/proc/version", O_RDONLY);
     if (!source) GTEST_SKIP() << "no /proc";
-    // Such a file says that it is empty, so it counts as shorter than asked.
-    EXPECT_NUMBER(EIO, sys::copy_bytes(source->get(), 0, out().get(), 0, 4));
+    // Such a file says that it is empty; it is shorter than asked, however it is read.
+    EXPECT_NUMBER(EIO, sys::copy_bytes(source->get(), 0, out().get(), 0, 50'000));
+    EXPECT_NUMBER(EIO, sys::copy_bytes(source->get(), 0, out().get(), 0, 1'000'000));
     // A target opened for appending is what copy_file_range refuses.
     const std::string text = noise(400'000, 3);
     const UniqueFd from = in(text);

@@ -1,0 +1,47 @@
+#include "overlay/handle.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace unwrite::overlay {
+
+namespace {
+
+int open_flags(Access access) {
+    // O_NONBLOCK: a fifo put there behind the mount must not hang the daemon.
+    if (access == Access::kPath) return O_PATH;
+    return (access == Access::kRead ? O_RDONLY : O_RDWR) | O_NONBLOCK;
+}
+
+// The owner may always change the mode, so lend it, open, and give it back.
+Result<UniqueFd> open_lending_mode(int path_fd, Access access) {
+    TRY_ASSIGN(const struct stat st, sys::stat_fd(path_fd));
+    if (!S_ISREG(st.st_mode) || st.st_uid != geteuid()) return Error(EACCES);
+    TRY(sys::change_mode(path_fd, (st.st_mode & 07777U) | S_IRUSR | S_IWUSR));
+    auto fd = sys::reopen(path_fd, open_flags(access));
+    TRY(sys::change_mode(path_fd, st.st_mode & 07777U));
+    return fd;
+}
+
+}  // namespace
+
+Result<HandlePtr> open_verified(int directory, const std::string& name, const ObjectKey& key,
+                                Access access) {
+    auto fd = sys::open_at(directory, name, open_flags(access));
+    if (!fd && fd.error().number() == EACCES && access != Access::kPath) {
+        TRY_ASSIGN(const UniqueFd path, sys::open_at(directory, name, O_PATH));
+        fd = open_lending_mode(path.get(), access);
+    }
+    if (!fd) {
+        const int number = fd.error().number();
+        if (number == ENOENT || number == ENOTDIR || number == ELOOP) return Error(ESTALE);
+        return std::move(fd).error();
+    }
+    TRY_ASSIGN(const sys::StatX x, sys::statx_at(fd->get(), ""));
+    if (key_of(x) != key) return Error(ESTALE);
+    return HandlePtr(std::make_shared<Handle>(Handle{*std::move(fd), access}));
+}
+
+}  // namespace unwrite::overlay
