@@ -153,6 +153,7 @@ Result<bool> Capture::covered_object(const Who& who, const ObjectKey& key, bool 
 }
 
 Result<> Capture::attributes(const Who& who, const ObjectPtr& object) {
+    if (object->is_loose()) return {};  // no restore will ask for it
     TRY_ASSIGN(const bool covered, covered_object(who, object->key(), true));
     if (covered) return {};
     const std::lock_guard slow(slow_lock(object->key()));
@@ -252,6 +253,7 @@ Result<> Capture::capture_blocks(const ObjectPtr& object, std::uint64_t first, s
 
 Result<> Capture::content(const Who& who, const ObjectPtr& object, std::uint64_t offset,
                           std::uint64_t length) {
+    if (object->is_loose()) return {};
     if (covered_content(who, object->key(), offset, length)) return {};
     const std::lock_guard slow(slow_lock(object->key()));
     TRY(capture_attributes(who, object));

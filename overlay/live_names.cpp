@@ -18,9 +18,13 @@ bool LiveTree::is_reserved(const ObjectPtr& parent, std::string_view name) const
     return parent == objects_.root() && name == journal::StateDir::kName;
 }
 
+bool LiveTree::is_removed(const ObjectPtr& directory) const {
+    return directory->is_loose() || objects_.attic().contains(directory->key());
+}
+
 Result<HandlePtr> LiveTree::open_parent(const ObjectPtr& parent) {
     if (!parent->is_directory()) return Error(ENOTDIR);
-    if (objects_.attic().contains(parent->key())) return Error(ENOENT);
+    if (is_removed(parent)) return Error(ENOENT);
     return objects_.open(parent, Access::kPath);
 }
 
@@ -64,7 +68,10 @@ Result<Entry> LiveTree::lookup(NodeId parent, std::string_view name) {
 
 void LiveTree::forget(NodeId id, std::uint64_t lookups) {
     const ObjectPtr gone = objects_.forget(id, lookups);
-    if (gone && objects_.attic().contains(gone->key()) && capture_.is_disposable(gone->key())) {
+    if (!gone) return;
+    if (gone->is_loose()) {
+        capture_.drop_created(gone->key());
+    } else if (objects_.attic().contains(gone->key()) && capture_.is_disposable(gone->key())) {
         janitor_.remove_orphan(gone->key());
     }
 }
@@ -182,8 +189,8 @@ Result<Entry> LiveTree::tmpfile(const Caller& caller, NodeId parent, mode_t mode
     return Entry{object->id(), x.st};
 }
 
-// The name goes, the object lives on in the attic: for the journal when it is older than the
-// interval, for whoever has it open otherwise.
+// The name goes. What is older than the interval lives on in the attic for the journal; what was
+// created since only as long as somebody has it open.
 Result<> LiveTree::remove_name(const Caller& caller, const ObjectPtr& parent,
                                const HandlePtr& directory, const std::string& name,
                                const Standing& standing) {
@@ -191,10 +198,15 @@ Result<> LiveTree::remove_name(const Caller& caller, const ObjectPtr& parent,
     TRY(capture_.name(who, parent, name, standing, std::nullopt));
     const ObjectPtr object = objects_.find(standing.key);
     const bool created = capture_.is_disposable(standing.key);
+    const HandlePtr kept = created && object ? objects_.open_to_loosen(object) : nullptr;
     crash_point("tree.remove.before");
-    if (created && !object && !S_ISDIR(standing.type)) {
-        TRY(sys::unlink(directory->fd.get(), name));
-        capture_.drop_created(standing.key);
+    if (kept || (created && !object && !S_ISDIR(standing.type))) {
+        TRY(S_ISDIR(standing.type) ? sys::remove_directory(directory->fd.get(), name)
+                                   : sys::unlink(directory->fd.get(), name));
+        if (kept)
+            objects_.loosen(object, kept);
+        else
+            capture_.drop_created(standing.key);
         return {};
     }
     TRY(objects_.attic().displace(directory->fd.get(), name, standing.key, S_ISDIR(standing.type)));

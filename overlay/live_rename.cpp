@@ -42,8 +42,14 @@ Result<> LiveTree::move_over(Side& from, Side& to, unsigned flags) {
         return sys::rename(from_dir, from.name, to_dir, to.name, flags);
     const ObjectKey victim = to.standing->key;
     const ObjectPtr object = objects_.find(victim);
+    const bool disposable = capture_.is_disposable(victim);
+    if (const HandlePtr kept = disposable && object ? objects_.open_to_loosen(object) : nullptr) {
+        TRY(sys::rename(from_dir, from.name, to_dir, to.name, 0));
+        objects_.loosen(object, kept);
+        return {};
+    }
     if (!to.is_directory()) {
-        if (!object && capture_.is_disposable(victim)) {
+        if (disposable && !object) {
             TRY(sys::rename(from_dir, from.name, to_dir, to.name, 0));
             capture_.drop_created(victim);
             return {};
@@ -145,7 +151,7 @@ Result<> LiveTree::rename(const Caller& caller, NodeId parent, std::string_view 
         // Either directory may have been removed before the lock was ours: what is moved into it
         // now would be lost with it.
         for (const Side* side : {&from, &to}) {
-            if (objects_.attic().contains(side->parent->key())) return Error(ENOENT);
+            if (is_removed(side->parent)) return Error(ENOENT);
         }
         TRY_ASSIGN(from.standing, standing_at(from.handle->fd.get(), from.name));
         return rename_locked(caller, from, to, flags);

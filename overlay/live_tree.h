@@ -64,6 +64,7 @@ class LiveTree final : public Tree {
     struct Side;  // one side of a rename
 
     bool is_reserved(const ObjectPtr& parent, std::string_view name) const;
+    bool is_removed(const ObjectPtr& directory) const;
     /// The parent's descriptor, when names can be made in it (ENOENT when it is removed already).
     Result<HandlePtr> open_parent(const ObjectPtr& parent);
     Result<std::optional<Standing>> standing_at(int directory, const std::string& name) const;

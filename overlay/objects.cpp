@@ -97,6 +97,7 @@ ObjectPtr Objects::forget(NodeId id, std::uint64_t lookups) {
     if (object.lookups_ > 0) return nullptr;
     ObjectPtr gone = std::move(found->second);
     s.objects.erase(found);
+    if (gone->is_loose()) --loose_count_;
     if (id >= kFirstAlias) {
         const std::lock_guard alias_lock(aliases_mutex_);
         aliases_.erase(gone->key());
@@ -143,6 +144,7 @@ void Objects::keep(const ObjectPtr& object, HandlePtr handle) {
     HandlePtr old;  // closed after the lock
     {
         const std::lock_guard lock(handle_lock(*object));
+        if (object->is_loose()) return;
         is_new = !object->handle_;
         old = std::exchange(object->handle_, std::move(handle));
         object->used_.store(true, std::memory_order_relaxed);
@@ -167,8 +169,31 @@ void Objects::evict_some() {
             continue;
         }
         const std::lock_guard lock(handle_lock(*object));
-        object->handle_.reset();
+        if (!object->is_loose()) object->handle_.reset();
     }
+}
+
+HandlePtr Objects::open_to_loosen(const ObjectPtr& object) {
+    if (loose_count_.load() >= handle_limit_ / 4) return nullptr;
+    if (attic_.contains(object->key())) return nullptr;
+    auto handle = open(object, S_ISREG(object->type()) ? Access::kWrite : Access::kPath);
+    if (!handle) return nullptr;
+    const auto st = sys::stat_fd((*handle)->fd.get());
+    const bool last_name = st && (object->is_directory() || st->st_nlink == 1);
+    return last_name ? *std::move(handle) : nullptr;
+}
+
+void Objects::loosen(const ObjectPtr& object, HandlePtr handle) {
+    const auto st = sys::stat_fd(handle->fd.get());
+    // Someone gave it another name meanwhile, and knows its place.
+    if (!st || (!object->is_directory() && st->st_nlink > 0)) return;
+    {
+        const std::lock_guard lock(handle_lock(*object));
+        object->handle_ = std::move(handle);
+        object->loose_.store(true);
+    }
+    ++loose_count_;
+    set_place(*object, nullptr, {});
 }
 
 Result<HandlePtr> Objects::open_root(Access access) {
@@ -220,6 +245,7 @@ Result<HandlePtr> Objects::open_parent_chain(const ObjectPtr& object) {
 
 Result<HandlePtr> Objects::open(const ObjectPtr& object, Access access) {
     if (HandlePtr handle = cached(*object, access)) return handle;
+    if (object->is_loose()) return Error(ESTALE);  // its descriptor can all that its kind can
     if (object == root_) {
         TRY_ASSIGN(HandlePtr handle, open_root(access));
         keep(object, handle);

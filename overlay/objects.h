@@ -32,6 +32,9 @@ class Object {
     const ObjectKey& key() const { return key_; }
     mode_t type() const { return type_; }
     bool is_directory() const { return S_ISDIR(type_); }
+    /// It has no name left, not even in the attic, and nothing will ever need it but those who have
+    /// it open: it lives until it is forgotten.
+    bool is_loose() const { return loose_.load(); }
 
  private:
     friend class Objects;
@@ -43,6 +46,7 @@ class Object {
     std::string name_;               // guarded by Objects::places_
     HandlePtr handle_;               // guarded by Objects::handle_locks_
     std::atomic<bool> used_{false};  // touched since the cache's hand passed
+    std::atomic<bool> loose_{false};
 };
 
 class Objects {
@@ -80,6 +84,11 @@ class Objects {
     Result<HandlePtr> open(const ObjectPtr& object, Access access);
     /// A second way to the same: keeps a descriptor that the caller just opened.
     void keep(const ObjectPtr& object, HandlePtr handle);
+    /// Before the last name of a created object goes: a descriptor that serves all who have it
+    /// open. Null when it cannot be had, or when there are many such: the attic must do then.
+    HandlePtr open_to_loosen(const ObjectPtr& object);
+    /// After its name went: loose with that descriptor, unless it has another name.
+    void loosen(const ObjectPtr& object, HandlePtr handle);
     /// Attributes, verified, with the attic's link and the state directory taken off st_nlink.
     Result<struct stat> stat(const ObjectPtr& object);
     void correct(struct stat& st, const ObjectKey& key) const;
@@ -125,6 +134,7 @@ class Objects {
     std::deque<std::weak_ptr<Object>>
         ring_;  // objects with a handle, in the order of the clock's hand
     std::size_t handle_limit_;
+    std::atomic<std::size_t> loose_count_{0};
 };
 
 /// Holds the stripes of up to four directories exclusively, in a fixed order.
