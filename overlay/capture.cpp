@@ -239,8 +239,12 @@ Result<> Capture::capture_blocks(const ObjectPtr& object, std::uint64_t first, s
         if (first == run || begin >= size) return {};
         const std::uint64_t end = std::min(size, run * kBlockSize);
         TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kRead));
+        // Cut off behind the mount: what is gone cannot be captured, and what is left must be.
+        TRY_ASSIGN(const struct stat st, sys::stat_fd(handle->fd.get()));
+        const std::uint64_t left = std::min(end, static_cast<std::uint64_t>(st.st_size));
         crash_point("capture.content.before");
-        TRY(writer_->content(object->key(), handle->fd.get(), begin, end - begin));
+        if (left > begin)
+            TRY(writer_->content(object->key(), handle->fd.get(), begin, left - begin));
         TRY(settle());
         crash_point("capture.content.after");
         const std::lock_guard lock(s.mutex);

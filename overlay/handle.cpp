@@ -37,7 +37,7 @@ Result<HandlePtr> open_verified(int directory, const std::string& name, const Ob
     if (!fd) {
         const int number = fd.error().number();
         if (number == ENOENT || number == ENOTDIR || number == ELOOP) return Error(ESTALE);
-        // Another object may refuse what this one would not: a socket there cannot be opened at all.
+        // Another object may refuse what this one would not: a socket cannot be opened at all.
         const auto there = sys::statx_at(directory, name);
         if (!there || key_of(*there) != key) return Error(ESTALE);
         return std::move(fd).error();

@@ -124,36 +124,54 @@ Result<Status> Inspector::status(const std::string& since, bool count) {
     return status;
 }
 
-Result<std::vector<Change>> Inspector::changes_of(Desk& desk, const Node& node) {
+// A changed file is listed under one of its names; whoever asks by another means it, too.
+Result<std::vector<Change>> Inspector::changes_at(View& older, View& newer,
+                                                  const std::optional<std::string>& path) {
+    TRY_ASSIGN(Differences differences, differences_between(older, newer));
+    std::set<ObjectKey> asked;
+    for (View* view : {&older, &newer}) {
+        if (!path) break;
+        TRY_ASSIGN(const auto found, view->find(*path));
+        if (found && !S_ISDIR(found->type)) asked.insert(found->key);
+    }
+    const auto is_asked = [&](const std::optional<Located>& side) {
+        return side && asked.contains(side->key);
+    };
+    std::vector<Change> changes;
+    for (Difference& difference : differences.list) {
+        if (path && !concerns(difference.change, *path) && !is_asked(difference.older) &&
+            !is_asked(difference.newer))
+            continue;
+        changes.push_back(std::move(difference.change));
+    }
+    return changes;
+}
+
+Result<std::vector<Change>> Inspector::changes_of(Desk& desk, const Node& node,
+                                                  const std::optional<std::string>& path) {
     if (node.parent == 0 || !desk.history.nodes.contains(node.parent)) return std::vector<Change>();
     TRY_ASSIGN(View older, desk.view(node.parent));
     TRY_ASSIGN(View newer, desk.view(node.number));
-    return changes_between(older, newer);
+    return changes_at(older, newer, path);
 }
 
 Result<Log> Inspector::log(const std::string& path, bool all, bool changes) {
     TRY_ASSIGN(const auto desk, open_desk());
     const History& history = desk->history;
-    const std::string wanted = plain_path(path);
-    const bool filtered = !path.empty();
+    const auto wanted = path.empty() ? std::nullopt : std::optional(plain_path(path));
     Log log;
     log.current = history.head.current;
     log.origins = origins_.all();
     const auto trunk = history.trunk();
     const std::set<NodeNumber> on_trunk(trunk.begin(), trunk.end());
-    const auto keep_wanted = [&](std::vector<Change>& list) {
-        if (filtered)
-            std::erase_if(list, [&](const Change& change) { return !concerns(change, wanted); });
-    };
     for (auto row = history.nodes.rbegin(); row != history.nodes.rend(); ++row) {
         LogEntry entry;
         entry.node = row->second;
         entry.on_trunk = on_trunk.contains(row->first);
         if (!all && !entry.on_trunk) continue;
-        if (changes || filtered) {
-            TRY_ASSIGN(entry.changes, changes_of(*desk, entry.node));
-            keep_wanted(entry.changes);
-            if (filtered && entry.changes.empty()) continue;
+        if (changes || wanted) {
+            TRY_ASSIGN(entry.changes, changes_of(*desk, entry.node, wanted));
+            if (wanted && entry.changes.empty()) continue;
             if (!changes) entry.changes.clear();
         }
         log.entries.push_back(std::move(entry));
@@ -161,8 +179,7 @@ Result<Log> Inspector::log(const std::string& path, bool all, bool changes) {
     if (changes) {
         TRY_ASSIGN(View older, desk->view(log.current));
         View newer = desk->live_view();
-        TRY_ASSIGN(log.open_changes, changes_between(older, newer));
-        keep_wanted(log.open_changes);
+        TRY_ASSIGN(log.open_changes, changes_at(older, newer, wanted));
     }
     return log;
 }

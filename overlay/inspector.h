@@ -31,7 +31,11 @@ class Inspector {
     struct Desk;
     Result<std::unique_ptr<Desk>> open_desk();
     Result<LineCounts> count_lines(View& older, View& newer, const Differences& differences);
-    Result<std::vector<Change>> changes_of(Desk& desk, const Node& node);
+    /// Between two states; with a path only what concerns it.
+    Result<std::vector<Change>> changes_at(View& older, View& newer,
+                                           const std::optional<std::string>& path);
+    Result<std::vector<Change>> changes_of(Desk& desk, const Node& node,
+                                           const std::optional<std::string>& path);
 
     Locator& locator_;
     journal::Journal& journal_;

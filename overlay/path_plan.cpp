@@ -24,7 +24,7 @@ class PathPlanner {
     void add_object(const journal::DeltaNumber number, const ObjectKey& key,
                     const ObjectImage& image);
     Result<> add_directories();
-    void add_names_left();
+    Result<> check_renamed();
     Result<> check_paths();
 
     Locator& locator_;
@@ -104,17 +104,21 @@ Result<> PathPlanner::add_directories() {
     return {};
 }
 
-// A directory has one name: coming back, it leaves the one it has now, which is a change that must
-// be in the plan.
-void PathPlanner::add_names_left() {
-    std::vector<NameKey> left;
+// What was renamed since would be taken from the name it has now, or be two names of one object, so
+// that restoring one changed the other: both names must be asked for.
+Result<> PathPlanner::check_renamed() {
     for (const auto& [at, state] : plan_.images.names) {
-        if (!state.image.object || !S_ISDIR(state.image.type)) continue;
-        auto now = locator_.live_name(*state.image.object);
-        if (now && *now != at) left.push_back(*std::move(now));
+        if (!state.image.object) continue;
+        const auto now = locator_.live_name(*state.image.object);
+        if (!now || *now == at || is_asked_name(*now)) continue;
+        TRY_ASSIGN(const auto then, view_.at(*now));
+        if (then && then->key == *state.image.object) continue;
+        const std::string old_path = view_.path(at).value_or(at.name);
+        const std::string path = locator_.live_path(*state.image.object).value_or(now->name);
+        return Error(ErrorKind::kConflict, EBUSY, "restore " + old_path + ": it is now " + path,
+                     "name both paths to take the renaming back as well");
     }
-    for (const NameKey& at : left)
-        plan_.images.names.try_emplace(at, NameState{{at, std::nullopt, 0}, {}});
+    return {};
 }
 
 Result<> PathPlanner::check_paths() {
@@ -150,7 +154,7 @@ Result<RevertPlan> PathPlanner::plan() {
             standing && (standing->has_value() ? wanted && (*standing)->key == *wanted : !wanted);
         at = same ? plan_.images.names.erase(at) : std::next(at);
     }
-    add_names_left();
+    TRY(check_renamed());
     return std::move(plan_);
 }
 

@@ -367,8 +367,8 @@ S69_log_says_who_and_when() {
     end
 }
 
-# A file with two names is listed under one of them, and found under that one only.
-gap_log_of_a_hard_link_by_its_other_name() {
+# A file with two names is listed under one of them, and found under both.
+S69_log_of_a_hard_link_by_its_other_name() {
     project
     begin
     echo y >>src/main.c

@@ -46,6 +46,42 @@ TEST_F(Review, UndoOfARestoredPathPutsAMovedDirectoryBack) {
     EXPECT_EQ(difference(moved, world.look()), "");
 }
 
+TEST_F(Review, ARenamedFileIsRestoredOnlyWithBothItsNames) {
+    World world(scratch_.path());
+    ASSERT_EQ(world.actor().rename("a/d/file", "b/file", 0), 0);
+    ASSERT_EQ(world.actor().write("b/file", 0, "CONTENT, and more"), 0);
+    const Snapshot then = world.look();
+    const auto refused =
+        world.operations().restore_paths(World::asker(), {"a/d/file"}, "root", false);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().kind(), ErrorKind::kConflict);
+    EXPECT_NE(refused.error().message().find("b/file"), std::string::npos);
+    EXPECT_EQ(difference(then, world.look()), "");
+    ASSERT_OK(
+        world.operations().restore_paths(World::asker(), {"a/d/file", "b/file"}, "root", false));
+    const auto back = world.actor().read("a/d/file");
+    ASSERT_OK(back);
+    EXPECT_EQ(*back, "content");
+    EXPECT_FALSE(std::filesystem::exists(scratch_.path() / "b/file"));
+}
+
+TEST_F(Review, AFileCutOffBehindTheMountCanStillBeWritten) {
+    World world(scratch_.path());
+    const std::string large(300'000, 'x');
+    ASSERT_EQ(world.actor().write("a/d/file", 0, large), 0);
+    ASSERT_TRUE(
+        world.operations().checkpoint(World::asker(), journal::NodeKind::kCheckpoint, "c", ""));
+    ASSERT_EQ(world.actor().write("a/d/file", 290'000, "y"), 0);  // captures the size
+    std::filesystem::resize_file(scratch_.path() / "a/d/file", 70'000);
+    EXPECT_EQ(world.actor().write("a/d/file", 60'000, std::string(20'000, 'z')), 0);
+    EXPECT_EQ(world.actor().write("a/d/file", 200'000, "z"), 0);
+    ASSERT_OK(world.operations().rollback(World::asker(), "c", false, false));
+    const auto back = world.actor().read("a/d/file");
+    ASSERT_OK(back);
+    EXPECT_EQ(back->size(), large.size());
+    EXPECT_EQ(back->substr(0, 70'000), large.substr(0, 70'000));
+}
+
 TEST_F(Review, TrustedAttributesOfASymlinkComeBack) {
     World world(scratch_.path());
     if (world.actor().set_xattr("link", "trusted.kept", "1", 0) != 0)
