@@ -95,7 +95,12 @@ class Checkpoint(Measure):
         modify(subject.path, 1, os.urandom(8))
         if isinstance(subject, Unwrite):
             row = f"checkpoint, {number(self.count)} files"
-            return {row: elapsed(subject.command, "checkpoint")}
+            rows = {row: elapsed(subject.command, "checkpoint")}
+            modify(subject.path, 1, os.urandom(8))
+            with subject.connect() as connection:
+                subject.ask(connection, "info")
+                rows[f"{row}, in the daemon"] = elapsed(subject.ask, connection, "checkpoint")
+            return rows
         if self.count > 10_000:
             return {}
         copy = subject.home / "copy"

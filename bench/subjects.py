@@ -1,7 +1,9 @@
 """What is measured: a plain directory, and three ways to make its changes reversible."""
 
+import json
 import os
 import shutil
+import socket
 import subprocess
 import time
 from pathlib import Path
@@ -73,6 +75,30 @@ class Unwrite(Subject):
 
     def command(self, *arguments):
         return run(self.program, "-C", self.path, *arguments)
+
+    def ask(self, connection, command):
+        """One request on the open control connection; docs/cli.md has the protocol."""
+        connection.sendall(json.dumps({"id": 1, "command": command}).encode() + b"\n")
+        answer = b""
+        while not answer.endswith(b"\n"):
+            part = connection.recv(1 << 16)
+            if not part:
+                raise RuntimeError(f"{command}: the daemon hung up")
+            answer += part
+        if not json.loads(answer)["ok"]:
+            raise RuntimeError(f"{command}: {answer.decode(errors='replace')}")
+
+    def connect(self):
+        source = next(line.split(" - ")[1].split()[1] for line in open("/proc/self/mountinfo")
+                      if line.split()[4] == str(self.raw.resolve()))
+        name = source.split(":")[1] + ".sock"
+        user = os.geteuid()
+        places = [os.environ.get("XDG_RUNTIME_DIR", "/nowhere") + "/unwrite",
+                  f"/run/user/{user}/unwrite", f"/run/unwrite-{user}", f"/tmp/unwrite-{user}"]
+        path = next(f"{place}/{name}" for place in places if os.path.exists(f"{place}/{name}"))
+        connection = socket.socket(socket.AF_UNIX)
+        connection.connect(path)
+        return connection
 
     def start(self):
         run(self.program, "mount", self.raw)
