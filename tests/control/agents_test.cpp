@@ -131,7 +131,7 @@ class AgentsTest : public testing::Test {
     std::unique_ptr<Server> server;
 };
 
-TEST_F(AgentsTest, TheProcessOfARunIsAnAgent) {
+TEST_F(AgentsTest, TheProcessOfARunIsAnAgentS40) {
     const Waiting agent(act_as_agent);
     const Waiting user(act_as_user);
     start();

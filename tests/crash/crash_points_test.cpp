@@ -55,7 +55,7 @@ class CrashPoints : public testing::TestWithParam<std::string> {
     std::size_t divergences_ = 0;
 };
 
-TEST_P(CrashPoints, KilledAtThemS49) {
+TEST_P(CrashPoints, KilledAtThemS49S67S166) {
     // The short form takes every sixth, beginning somewhere else in each scenario.
     for (std::size_t n = long_ ? 1 : 1 + GetParam().size() % 4; kill_at(n, false);
          n += long_ ? 1 : 6) {
@@ -64,7 +64,7 @@ TEST_P(CrashPoints, KilledAtThemS49) {
     EXPECT_GT(kills_, 10U);
 }
 
-TEST_P(CrashPoints, KilledInRecoveryTooS49) {
+TEST_P(CrashPoints, KilledInRecoveryTooS49S67) {
     for (std::size_t n = 3; kill_at(n, true); n += long_ ? 1 : 61) {
     }
     EXPECT_EQ(divergences_, 0U);

@@ -25,7 +25,7 @@ bool can_inject() {
 
 class SystemCalls : public testing::TestWithParam<std::string> {};
 
-TEST_P(SystemCalls, KilledAtThemS49) {
+TEST_P(SystemCalls, KilledAtThemS49S67S166) {
     if (!can_inject()) GTEST_SKIP() << "strace cannot inject signals here";
     const bool is_long = std::getenv("UNWRITE_LONG") != nullptr;
     const Reference reference = make_reference(GetParam());

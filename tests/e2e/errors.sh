@@ -94,6 +94,34 @@ S165_bad_configuration_names_the_line() {
     end
 }
 
+S165_with_a_bad_configuration_nothing_is_done() {
+    seq 10 >"$W/f"
+    begin
+    echo x >>f
+    u checkpoint a
+    end
+    remember changed
+    mkdir -p "$XDG_CONFIG_HOME/unwrite"
+    local file command
+    for file in "$W/.unwrite/config.toml" "$XDG_CONFIG_HOME/unwrite/unwrite.toml"; do
+        say "${file##*/}"
+        echo 'no_such_key = 3' >"$file"
+        for command in "undo" "rollback a" "discard --yes" "restore f" "commit --yes" "checkpoint b" "gc" "check --repair" \
+            "recover --discard" "status" "run --on-exit keep -- touch made" "mount ."; do
+            # shellcheck disable=SC2086
+            expect 2 -C "$W" $command
+            err_has "${file##*/}:1"
+        done
+        ! is_mounted "$W" || fail "it is mounted"
+        same changed
+        rm "$file"
+    done
+    u -C "$W" log
+    out_lacks " b"
+    u -C "$W" undo
+    equal "$W/f" "$(seq 10)"
+}
+
 S165_a_workspace_that_cannot_be_written() {
     [[ $EUID == 0 ]] || skip "it needs root to make a mount read-only"
     echo x >"$W/f"
@@ -163,6 +191,193 @@ S167_the_state_directory_is_out_of_reach() {
     u -C "$scratch/at" undo
     equal "$W/f" x
     u -C "$W" status
+    u unmount "$scratch/at"
+}
+
+S165_a_journal_that_cannot_be_written() {
+    needs chattr
+    mkdir "$scratch/at" "$W/d"
+    seq 1000 >"$W/f"
+    echo old >"$W/g"
+    echo old >"$W/d/in"
+    ln -s f "$W/link"
+    cd /
+    u --json mount "$W" --at "$scratch/at"
+    json_value 'j["pid"]' >>"$scratch/daemons"
+    cd "$scratch/at"
+    remember start
+    # New files in the directory of the deltas are refused from here on, as if the disk were broken.
+    trap 'chattr -i "$W/.unwrite/deltas" 2>/dev/null' EXIT
+    chattr +i "$W/.unwrite/deltas" 2>/dev/null || skip "chattr does not work here"
+    python3 - <<'PYTHON'
+import os
+def refused(what, *arguments, **options):
+    try:
+        what(*arguments, **options)
+    except OSError as error:
+        print("  ", what.__name__, error.strerror)
+        return
+    raise SystemExit(f"{what.__name__}{arguments} was done though the journal cannot be written")
+def write(path, where, data):
+    fd = os.open(path, os.O_WRONLY)
+    try:
+        os.pwrite(fd, data, where)
+    finally:
+        os.close(fd)
+refused(write, "f", 100, b"x")
+refused(write, "f", 1000000, b"x")
+refused(os.truncate, "f", 5)
+refused(os.unlink, "g")
+refused(os.rename, "g", "f")
+refused(os.rename, "d", "e")
+refused(os.link, "g", "h")
+refused(os.symlink, "g", "s")
+refused(os.mkdir, "m")
+refused(os.mkfifo, "p")
+refused(os.open, "new", os.O_WRONLY | os.O_CREAT)
+refused(os.open, "f", os.O_WRONLY | os.O_TRUNC)
+refused(os.chmod, "f", 0o600)
+refused(os.utime, "f", ns=(1, 1))
+refused(os.setxattr, "f", "user.x", b"y")
+refused(os.unlink, "d/in")
+refused(os.unlink, "link")
+assert open("f").read().startswith("1\n2\n")
+PYTHON
+    same start
+    say "reading goes on, and with the journal back so does writing"
+    chattr -i "$W/.unwrite/deltas"
+    echo more >>f
+    rm g
+    u discard --yes
+    same start
+    cd /
+    u unmount "$scratch/at"
+    check_state
+}
+
+S166_the_journal_comes_before_the_change() {
+    needs strace
+    mkdir -p "$XDG_CONFIG_HOME/unwrite"
+    printf 'durability = "power"\n' >"$XDG_CONFIG_HOME/unwrite/unwrite.toml"
+    seq 10000 >"$W/overwritten"
+    echo old >"$W/deleted"
+    begin
+    strace -f -y -qq -p "$daemon" -o "$scratch/trace" -s 0 \
+        -e trace=pwrite64,write,pwritev,fdatasync,fsync,renameat2,renameat,unlinkat,linkat,ftruncate 2>"$scratch/err" &
+    local tracer=$! i
+    for i in $(seq 100); do
+        [[ -z $(grep -s "^TracerPid:.0$" "/proc/$daemon/status") ]] && break
+        sleep 0.05
+    done
+    printf XYZ | dd of=overwritten bs=1 seek=5000 conv=notrunc status=none
+    rm deleted
+    kill "$tracer"
+    wait "$tracer" || true
+    [[ -s $scratch/trace ]] || skip "strace cannot look at the daemon here: $(cat "$scratch/err")"
+    python3 - "$scratch/trace" "$W" <<'PYTHON'
+import re, sys
+calls = [line.split(None, 1)[1] for line in open(sys.argv[1], errors="replace") if " " in line]
+def first(wanted):
+    for at, call in enumerate(calls):
+        if re.search(wanted, call):
+            return at
+    raise SystemExit(f"{wanted} was not called:\n" + "\n".join(calls))
+def before(one, other, since=0):
+    at = [n for n, call in enumerate(calls) if since <= n < other and re.search(one, call)]
+    if not at:
+        raise SystemExit(f"no {one} before {calls[other]}:\n" + "\n".join(calls))
+    return at[-1]
+# The bytes, their sync, the record, its sync, and only then the file itself.
+live = first(r"^(pwrite64|write)\(\d+<[^>]*/w/overwritten>")
+record_synced = before(r"^f(data)?sync\(\d+<[^>]*/deltas/\d+\.log>", live)
+record = before(r"^p?write(64|v)?\(\d+<[^>]*/deltas/\d+\.log>", record_synced)
+bytes_synced = before(r"^f(data)?sync\(\d+<[^>]*/deltas/\d+\.dat>", record_synced)
+before(r"^p?write(64|v)?\(\d+<[^>]*/deltas/\d+\.dat>", min(record, bytes_synced))
+gone = first(r"(renameat2?|unlinkat)\(.*\"deleted\"|(renameat2?|unlinkat)\(\d+<[^>]*/w>")
+before(r"^f(data)?sync\(\d+<[^>]*/deltas/\d+\.log>", gone, live)
+print("  ", len(calls), "calls in the right order")
+PYTHON
+    u discard --yes
+    equal deleted old
+    end
+}
+
+S166_a_run_is_noted_first_and_never_repeated() {
+    echo start >"$W/f"
+    remember start
+    mkfifo "$scratch/go"
+    begin
+    say "the run is in the log before its command touches anything"
+    "$program" run --on-exit keep --session bot -- \
+        sh -c 'read -r go <"$0"; echo once >>f; echo once >>"$1"; read -r go <"$0"' "$scratch/go" "$scratch/outside" \
+        >"$scratch/run.out" 2>&1 </dev/null &
+    local run=$! i
+    exec 3>"$scratch/go"
+    u --json log --all
+    json 'any(e["node"]["kind"] == "run" and e["node"]["text"].startswith("sh -c read") for e in j["entries"])'
+    equal f start
+    absent "$scratch/outside"
+    echo go >&3
+    exec 3>&-
+    for i in $(seq 100); do [[ -s $scratch/outside ]] && break; sleep 0.05; done
+    say "the daemon is killed in the middle of it"
+    cd /
+    kill -KILL "$daemon"
+    echo end >"$scratch/go"
+    wait "$run" || true
+    begin
+    err_has "unwrite was interrupted during a task."
+    u recover --keep
+    equal "$scratch/outside" once
+    equal f $'start\nonce'
+    u --json log --all
+    json 'sum(e["node"]["kind"] == "run" for e in j["entries"]) == 1'
+    u undo bot
+    same start
+    equal "$scratch/outside" once
+    end
+}
+
+S167_private_whatever_the_umask_says() {
+    mkdir "$scratch/at"
+    seq 100 >"$W/f"
+    echo secret >"$W/g"
+    umask 0
+    cd /
+    u --json mount "$W" --at "$scratch/at"
+    json_value 'j["pid"]' >>"$scratch/daemons"
+    # only_for_the_owner: everything that the program itself made; what is in the attic keeps its own mode, behind 0700.
+    only_for_the_owner() {
+        local path kind=600
+        find "$W/.unwrite" >"$scratch/found"
+        while IFS= read -r path; do
+            [[ $path != */attic/* ]] || continue
+            kind=600
+            [[ ! -d $path ]] || kind=700
+            [[ $(stat -c %a "$path") == "$kind" ]] || fail "$path has mode $(stat -c %a "$path")"
+        done <"$scratch/found"
+        grep -q "/$1\$" "$scratch/found" || fail "there is no $1 to look at"
+    }
+    echo more >>"$scratch/at/f"
+    printf x | dd of="$scratch/at/f" bs=1 seek=3 conv=notrunc status=none
+    rm "$scratch/at/g"
+    u -C "$scratch/at" checkpoint a
+    only_for_the_owner journal.db-wal
+    only_for_the_owner 'deltas/[0-9]*.dat'
+    local id socket
+    id=$(findmnt -no SOURCE "$scratch/at")
+    socket=$(find "${XDG_RUNTIME_DIR:-/run}/unwrite" "/run/user/$EUID/unwrite" "/run/unwrite-$EUID" "/tmp/unwrite-$EUID" \
+        -name "${id#unwrite:}.sock" 2>/dev/null || true)
+    present "$socket"
+    [[ $(stat -c %a "$socket") == 600 ]] || fail "the socket has mode $(stat -c %a "$socket")"
+    [[ $(stat -c %a "${socket%/*}") == 700 ]] || fail "${socket%/*} has mode $(stat -c %a "${socket%/*}")"
+    u unmount "$scratch/at"
+    only_for_the_owner journal.db
+    chmod -R a+rwX "$W/.unwrite"
+    say "a state directory that was opened up is closed again at the next mount"
+    u --json mount "$W" --at "$scratch/at"
+    json_value 'j["pid"]' >>"$scratch/daemons"
+    [[ $(stat -c %a "$W/.unwrite") == 700 ]] || fail ".unwrite has mode $(stat -c %a "$W/.unwrite")"
     u unmount "$scratch/at"
 }
 

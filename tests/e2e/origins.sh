@@ -165,7 +165,7 @@ S60_a_run_in_the_middle() {
     end
 }
 
-S60_agents_may_not_commit_or_discard() {
+S40_S60_agents_may_not_commit_or_discard() {
     begin
     echo x >f
     local verb
@@ -177,4 +177,110 @@ S60_agents_may_not_commit_or_discard() {
     u run --on-exit keep -- sh -c "echo y >g; '$program' checkpoint mine"
     u run --on-exit keep -- sh -c "! ls -d .unwrite; ! cat .unwrite/.gitignore"
     end
+}
+
+S60_each_sees_what_the_other_writes_at_once() {
+    begin
+    echo base >common
+    u commit --yes
+    start_run red
+    order red 'echo red >>common; echo made >by-red'
+    equal common $'base\nred'
+    equal by-red made
+    echo user >>common
+    rm by-red
+    echo made >by-user
+    order red 'cp common seen; test -e by-user && ! test -e by-red && echo yes >>seen'
+    equal seen $'base\nred\nuser\nyes'
+    say "a checkpoint isolates nobody: the state goes back to what it was then, for both"
+    u checkpoint here
+    order red 'echo later >>common'
+    echo later >by-user
+    u rollback here
+    err_has "takes along the work of red"
+    order red 'cp common seen; cat by-user >>seen'
+    equal seen $'base\nred\nuser\nmade'
+    finish_run red
+    end
+}
+
+S60_S85_discard_takes_the_users_edits_too() {
+    needs vim
+    seq 100 >"$W/common"
+    seq 100 >"$W/ours"
+    remember start
+    begin
+    start_run red
+    order red 'sed -i s/^1$/red/ common'
+    say "the user edits meanwhile: the same file, another one, a new one"
+    vim -n -u NONE -es -c '%s/50/fifty/' -c wq common </dev/null
+    echo user >>ours
+    echo user >new
+    order red 'echo r >red.txt'
+    finish_run red
+    remember mixed
+    u discard --dry-run
+    err_has "takes along the work of red"
+    same mixed
+    u discard --yes
+    err_has "takes along the work of red"
+    same start
+    say "and all of it can be had back"
+    u redo 9
+    same mixed
+    end
+}
+
+S85_edits_behind_the_mount() {
+    mkdir "$scratch/at"
+    seq 100 >"$W/f"
+    seq 100 >"$W/g"
+    remember start
+    cd /
+    u --json mount "$W" --at "$scratch/at"
+    json_value 'j["pid"]' >>"$scratch/daemons"
+    cd "$scratch/at"
+    echo through >>f
+    echo through >>g
+    say "the raw file is written past the mount after it was captured"
+    echo behind >>"$W/f"
+    expect 5 undo
+    err_has f
+    [[ $(tail -n 1 "$W/f") == behind ]]
+    [[ $(tail -n 1 "$W/g") == through ]]
+    u discard --dry-run
+    err_has "behind the mount"
+    err_has "  f"
+    ! grep -qx "  g" "$scratch/err" || fail "g was not changed behind the mount"
+    [[ $(tail -n 1 "$W/f") == behind ]]
+    say "a discard restores what was before all of it, and lists what it takes along"
+    u discard --yes
+    err_has "behind the mount"
+    err_has "  f"
+    same start
+    cd /
+    u unmount "$scratch/at"
+    same start
+    check_state
+}
+
+# A captured file that is replaced or deleted behind the mount does not come back, and nothing says so.
+gap_saved_or_deleted_behind_the_mount() {
+    mkdir "$scratch/at"
+    seq 100 >"$W/saved"
+    seq 100 >"$W/deleted"
+    remember start
+    cd /
+    u --json mount "$W" --at "$scratch/at"
+    json_value 'j["pid"]' >>"$scratch/daemons"
+    echo through >>"$scratch/at/saved"
+    echo through >>"$scratch/at/deleted"
+    echo behind >"$W/saved.tmp"
+    mv "$W/saved.tmp" "$W/saved"
+    rm "$W/deleted"
+    expect 5 -C "$scratch/at" undo
+    u -C "$scratch/at" discard --yes
+    err_has "behind the mount"
+    same start
+    u unmount "$scratch/at"
 }

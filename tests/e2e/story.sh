@@ -6,6 +6,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 file=$1
 story=$2
 program=${UNWRITE_PROGRAM:-${UNWRITE_BUILD_DIR:?}/unwrite}
+program=$(realpath -m -- "$program")
 
 [[ -x $program ]] || { echo "FAILED: there is no $program" >&2; exit 1; }
 if [[ ! -e /dev/fuse ]]; then

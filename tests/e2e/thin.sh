@@ -18,6 +18,9 @@ project() {
 
 S40_S41_S42_S53_writes_need_no_leave_and_are_live_at_once() {
     project
+    # notes.txt is tracked, fresh will not be.
+    git -C "$W" init -q -b main
+    git -C "$W" add -A
     remember start
     begin
     say "nothing asks, and the raw bytes are there at once"
@@ -259,7 +262,7 @@ S59_redo_after_rollbacks_in_a_row() {
     end
 }
 
-S54_S55_S61_S70_run_summary() {
+S54_S55_S61_run_summary() {
     project
     local i
     for i in $(seq 12); do echo "$i" >"$W/m$i"; done
@@ -434,7 +437,7 @@ S76_restore_and_dry_run_touch_only_what_they_say() {
     end
 }
 
-S166_S167_the_state_directory_is_private() {
+S167_the_state_directory_is_private() {
     project
     begin
     echo x >>notes.txt

@@ -20,7 +20,7 @@ c_project() {
     } >"$1/build.ninja"
 }
 
-S47_S77_git() {
+S47_S76_S77_git() {
     needs git
     local source=$scratch/source
     c_project "$source" 40
@@ -97,6 +97,71 @@ S47_S76_git_index_and_stash_are_as_they_were() {
     end
     look | diff - "$scratch/before"
     git -C "$W" fsck --full --strict
+}
+
+S47_S76_a_merge_in_progress_and_submodules() {
+    needs git
+    local source=$scratch/source
+    c_project "$source" 3
+    git -C "$source" init -q -b main
+    git -C "$source" add -A
+    git -C "$source" commit -q -m library
+    c_project "$W" 5
+    git -C "$W" init -q -b main
+    git -C "$W" add -A
+    git -C "$W" commit -q -m start
+    git -C "$W" -c protocol.file.allow=always submodule --quiet add "file://$source" library
+    git -C "$W" commit -q -a -m "with a submodule"
+    git -C "$W" checkout -q -b side
+    echo "/* side */" >>"$W/src/f1.c"
+    git -C "$W" commit -q -a -m side
+    git -C "$W" checkout -q main
+    echo "/* main */" >>"$W/src/f1.c"
+    git -C "$W" commit -q -a -m main
+    echo "/* staged */" >>"$W/src/f2.c"
+    git -C "$W" add src/f2.c
+    git -C "$W" commit -q -m more
+    say "the task begins in the middle of a merge with a conflict, with a dirty submodule"
+    ! git -C "$W" merge side >/dev/null 2>&1 || fail "there should be a conflict"
+    echo "/* in the library */" >>"$W/library/src/f1.c"
+    git -C "$W/library" add src/f1.c
+    echo "/* not staged */" >>"$W/library/src/f1.c"
+    look() {
+        local where
+        for where in "$W" "$W/library"; do
+            git -C "$where" --no-optional-locks status --porcelain=v2
+            git -C "$where" ls-files --stage
+            git -C "$where" rev-parse HEAD MERGE_HEAD 2>&1 || true
+            git -C "$where" stash list
+        done
+    }
+    look >"$scratch/before"
+    grep -q '^u UU' "$scratch/before" || fail "there is no conflict in the index"
+    remember start
+    begin
+    one() {
+        git checkout -q --theirs src/f1.c
+        git add src/f1.c
+        git commit -q -m merged
+    }
+    two() {
+        git -C library commit -q -a -m "in the library"
+        git commit -q -a -m "a newer library"
+        git -C library checkout -q -b other HEAD~1
+        git submodule --quiet update
+    }
+    three() {
+        git submodule --quiet deinit -f library
+        git rm -q library
+        rm -rf .git/modules/library
+        git commit -q -m "no library"
+        git reset -q --hard HEAD~3
+        git clean -fdxq
+    }
+    three_steps one two three
+    look | diff - "$scratch/before" || fail "git sees it differently"
+    git -C "$W" fsck --full --strict 2>/dev/null
+    git -C "$W" merge --abort
 }
 
 S48_make_and_ninja() {

@@ -97,7 +97,7 @@ TEST_F(DeltaLog, ReadsBackEveryKindOfRecord) {
     EXPECT_EQ(delta.mentioned(), (std::set<ObjectKey>{kRoot, kFile}));
 }
 
-TEST_F(DeltaLog, TheFirstImageWins) {
+TEST_F(DeltaLog, TheFirstImageWinsS48) {
     DeltaWriter writer(scratch_.fd(), 7);
     ASSERT_OK(writer.name(present("a", kFile), 1));
     ASSERT_OK(writer.name(absent("a"), 2));

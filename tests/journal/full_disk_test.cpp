@@ -40,7 +40,7 @@ bool in_child(const std::function<bool()>& body) {
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-TEST(FullDisk, ContentThatDoesNotFitIsNotRecorded) {
+TEST(FullDisk, ContentThatDoesNotFitIsNotRecordedS165) {
     const Scratch scratch;
     const std::string text(300'000, 'x');
     scratch.write("source", text);

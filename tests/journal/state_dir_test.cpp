@@ -18,7 +18,7 @@ mode_t mode_of(const Scratch& scratch, const std::string& name) {
     return st ? st->st_mode & 07777U : 0U;
 }
 
-TEST(StateDir, IsMadeWithAllItsParts) {
+TEST(StateDir, IsMadeWithAllItsPartsS167) {
     const Scratch scratch;
     EXPECT_KIND(ErrorKind::kNotFound, StateDir::open(scratch.fd(), false));
     ASSERT_ASSIGN(const StateDir state, StateDir::open(scratch.fd(), true));
@@ -32,7 +32,7 @@ TEST(StateDir, IsMadeWithAllItsParts) {
     ASSERT_OK(StateDir::open(scratch.fd(), false));
 }
 
-TEST(StateDir, ItsModeIsRepaired) {
+TEST(StateDir, ItsModeIsRepairedS167) {
     const Scratch scratch;
     ASSERT_OK(StateDir::open(scratch.fd(), true));
     ASSERT_EQ(::chmod((scratch.path() / ".unwrite").c_str(), 0777), 0);

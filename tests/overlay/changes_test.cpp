@@ -18,7 +18,7 @@ TEST_F(Changes, NothingChanged) {
     EXPECT_FALSE(status().task_open);
 }
 
-TEST_F(Changes, CreatedDeletedModified) {
+TEST_F(Changes, CreatedDeletedModifiedS51) {
     before("gone", "1\n");
     before("kept", "1\n");
     before("other", "1\n");
@@ -33,7 +33,7 @@ TEST_F(Changes, CreatedDeletedModified) {
     EXPECT_EQ(seen.lines.removed, 2U);
 }
 
-TEST_F(Changes, WhatEndsAsItBeganIsNone) {
+TEST_F(Changes, WhatEndsAsItBeganIsNoneS51) {
     before("a", "one\n");
     before("b", "two\n");
     begin();
@@ -50,7 +50,7 @@ TEST_F(Changes, WhatEndsAsItBeganIsNone) {
     EXPECT_THAT(changes(), IsEmpty());
 }
 
-TEST_F(Changes, AnAtomicSaveIsAModification) {
+TEST_F(Changes, AnAtomicSaveIsAModificationS51) {
     before("a", "one\n");
     before("same", "one\n");
     begin();
@@ -67,7 +67,7 @@ TEST_F(Changes, ASaveOverAnOlderFile) {
     EXPECT_THAT(changes(), ElementsAre("modified a", "deleted b"));
 }
 
-TEST_F(Changes, Renames) {
+TEST_F(Changes, RenamesS51) {
     before("a", "one\n");
     before("b", "two\n");
     before("c", "three\n");
@@ -115,7 +115,7 @@ TEST_F(Changes, CreatedAndDeletedDirectoriesAreFolded) {
     EXPECT_EQ(changes(), expected);
 }
 
-TEST_F(Changes, TypesAndDirectoriesMadeAnew) {
+TEST_F(Changes, TypesAndDirectoriesMadeAnewS51) {
     before("a", "text\n");
     before("d/x", "text\n");
     before("e/x", "text\n");
@@ -147,7 +147,7 @@ TEST_F(Changes, HardLinks) {
     EXPECT_THAT(changes(), ElementsAre("renamed a -> b +content"));
 }
 
-TEST_F(Changes, AttributesAndTimes) {
+TEST_F(Changes, AttributesAndTimesS51) {
     before("a", "one\n");
     before("b", "one\n");
     before("d/x", "one\n");

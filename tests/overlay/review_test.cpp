@@ -213,7 +213,7 @@ void go_back_with(std::uint64_t pages_left) {
     }
 }
 
-TEST_F(Review, AFullDiskLeavesAStateThatTheJournalKnows) {
+TEST_F(Review, AFullDiskLeavesAStateThatTheJournalKnowsS165) {
     for (std::uint64_t pages = 0; pages < 60 && !IsSkipped() && !HasFailure(); ++pages)
         go_back_with(pages);
 }
