@@ -305,11 +305,11 @@ PYTHON
 S166_a_run_is_noted_first_and_never_repeated() {
     echo start >"$W/f"
     remember start
-    mkfifo "$scratch/go"
+    mkfifo "$scratch/go" "$scratch/end"
     begin
     say "the run is in the log before its command touches anything"
     "$program" run --on-exit keep --session bot -- \
-        sh -c 'read -r go <"$0"; echo once >>f; echo once >>"$1"; read -r go <"$0"' "$scratch/go" "$scratch/outside" \
+        sh -c 'read -r order <"$0/go"; echo once >>f; echo once >>"$0/outside"; read -r order <"$0/end"' "$scratch" \
         >"$scratch/run.out" 2>&1 </dev/null &
     local run=$! i
     exec 3>"$scratch/go"
@@ -323,7 +323,7 @@ S166_a_run_is_noted_first_and_never_repeated() {
     say "the daemon is killed in the middle of it"
     cd /
     kill -KILL "$daemon"
-    echo end >"$scratch/go"
+    echo end >"$scratch/end"
     wait "$run" || true
     begin
     err_has "unwrite was interrupted during a task."
