@@ -10,6 +10,8 @@
 
 namespace unwrite {
 
+// NOLINTBEGIN(modernize-use-nullptr): clang-tidy 14 takes the 0 inside a defaulted <=> for a
+// pointer
 struct ObjectKey {
     std::uint64_t ino = 0;
     std::uint64_t birth = 0;  ///< ns since 1970
@@ -22,6 +24,7 @@ struct NameKey {
     std::string name;
     auto operator<=>(const NameKey&) const = default;
 };
+// NOLINTEND(modernize-use-nullptr)
 
 }  // namespace unwrite
 

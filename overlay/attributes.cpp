@@ -19,10 +19,10 @@ Result<journal::Attributes> read_attributes(int fd) {
 namespace {
 
 Result<> write_xattrs(int fd, const sys::Xattrs& now, const sys::Xattrs& wanted) {
-    for (const auto& [name, value] : now) {
+    for (const auto& has : now) {
         const bool kept = std::any_of(wanted.begin(), wanted.end(),
-                                      [&](const auto& x) { return x.first == name; });
-        if (!kept) TRY(sys::remove_xattr(fd, name));
+                                      [&](const auto& xattr) { return xattr.first == has.first; });
+        if (!kept) TRY(sys::remove_xattr(fd, has.first));
     }
     for (const auto& xattr : wanted) {
         if (std::find(now.begin(), now.end(), xattr) == now.end())

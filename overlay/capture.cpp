@@ -14,6 +14,10 @@ bool Capture::Covered::known_to(SessionNumber who) const {
     return who == session || std::find(others.begin(), others.end(), who) != others.end();
 }
 
+bool Capture::CoveredName::known_to(SessionNumber who) const {
+    return who == session || std::find(others.begin(), others.end(), who) != others.end();
+}
+
 bool Capture::Covered::has_block(std::uint64_t block) const {
     const std::size_t word = block / 64;
     return word < blocks.size() && ((blocks[word] >> (block % 64)) & 1U) != 0;
@@ -47,6 +51,7 @@ void Capture::created(const Who& who, const ObjectKey& key) {
     Covered fresh;
     fresh.created = true;
     fresh.session = who.session;
+    fresh.creator = who.origin;
     s.objects.insert_or_assign(key, std::move(fresh));
 }
 
@@ -78,6 +83,14 @@ void Capture::drop_created(const ObjectKey& key) {
     s.stamps.erase(key);
 }
 
+bool Capture::is_own(const Who& who, const ObjectKey& key) const {
+    Shard& s = shard(key);
+    const std::lock_guard lock(s.mutex);
+    const auto found = s.objects.find(key);
+    return found != s.objects.end() && found->second.created && !found->second.mentioned &&
+           found->second.session == who.session;
+}
+
 bool Capture::is_elided(const Who& who, const ObjectKey& parent,
                         const std::optional<Standing>& standing,
                         const std::optional<ObjectKey>& incoming) const {
@@ -89,7 +102,25 @@ bool Capture::is_elided(const Who& who, const ObjectKey& parent,
             found->second.session != who.session)
             return false;
     }
-    return (!standing || is_created(standing->key)) && (!incoming || is_created(*incoming));
+    return (!standing || is_own(who, standing->key)) && (!incoming || is_own(who, *incoming));
+}
+
+// Whoever takes back the move would otherwise take the object for the mover's.
+Result<> Capture::note_creator(const Who& who, const ObjectKey& key) {
+    Shard& s = shard(key);
+    journal::OriginNumber creator = 0;
+    {
+        const std::lock_guard lock(s.mutex);
+        const auto found = s.objects.find(key);
+        if (found == s.objects.end() || !found->second.created || found->second.creator_noted ||
+            found->second.session == who.session)
+            return {};
+        creator = found->second.creator;
+    }
+    TRY(writer_->touch_object(key, creator));
+    const std::lock_guard lock(s.mutex);
+    s.objects[key].creator_noted = true;
+    return {};
 }
 
 Result<bool> Capture::covered_name(const Who& who, const NameKey& key) {
@@ -98,26 +129,22 @@ Result<bool> Capture::covered_name(const Who& who, const NameKey& key) {
         const std::lock_guard lock(s.mutex);
         const auto found = s.names.find(key);
         if (found == s.names.end()) return false;
-        CoveredName& covered = found->second;
-        if (covered.session == who.session ||
-            std::find(covered.others.begin(), covered.others.end(), who.session) !=
-                covered.others.end()) {
-            return true;
-        }
-        covered.others.push_back(who.session);
+        if (found->second.known_to(who.session)) return true;
     }
     TRY(writer_->touch_name(key, who.origin));
+    const std::lock_guard lock(s.mutex);
+    s.names.at(key).others.push_back(who.session);
     return true;
 }
 
 Result<> Capture::name(const Who& who, const ObjectPtr& parent, const std::string& name,
                        const std::optional<Standing>& standing,
                        const std::optional<ObjectKey>& incoming) {
-    if (is_elided(who, parent->key(), standing, incoming)) return {};
+    if (incoming) TRY(note_creator(who, *incoming));
     if (standing) note(standing->key);
     NameKey key{parent->key(), name};
     TRY_ASSIGN(const bool covered, covered_name(who, key));
-    if (covered) return {};
+    if (covered || is_elided(who, parent->key(), standing, incoming)) return {};
     TRY(ensure_place(parent));
     TRY(attributes(who, parent));
     NameImage image{key, std::nullopt, 0};
@@ -143,12 +170,13 @@ Result<bool> Capture::covered_object(const Who& who, const ObjectKey& key, bool 
         const std::lock_guard lock(s.mutex);
         const auto found = s.objects.find(key);
         if (found == s.objects.end()) return false;
-        Covered& covered = found->second;
+        const Covered& covered = found->second;
         if (!covered.created && want_attributes && !covered.attributes) return false;
         if (covered.known_to(who.session)) return true;
-        covered.others.push_back(who.session);
     }
     TRY(writer_->touch_object(key, who.origin));
+    const std::lock_guard lock(s.mutex);
+    s.objects[key].others.push_back(who.session);
     return true;
 }
 

@@ -23,7 +23,7 @@
 namespace unwrite::overlay {
 
 /// The unit of content capture, in bytes.
-inline constexpr std::uint64_t kBlockSize = 64 * 1024;
+inline constexpr std::uint64_t kBlockSize = std::uint64_t{64} << 10;
 
 /// What stands at a name right now.
 struct Standing {
@@ -104,7 +104,9 @@ class Capture {
             false;  // created, but a row of the delta needs it (another session met it)
         bool attributes = false;
         bool sized = false;
+        bool creator_noted = false;  // in the delta, for another session moved it
         SessionNumber session = kUserSession;
+        journal::OriginNumber creator = 0;  // valid when created
         std::vector<SessionNumber> others;  // sessions beside the first whose touch is recorded
         std::uint64_t size = 0;  // of the content when the interval opened; valid when sized
         std::vector<std::uint64_t> blocks;  // bitmap of captured blocks
@@ -115,6 +117,7 @@ class Capture {
     struct CoveredName {
         SessionNumber session;
         std::vector<SessionNumber> others;
+        bool known_to(SessionNumber who) const;
     };
     struct Shard {
         mutable std::mutex mutex;
@@ -132,6 +135,9 @@ class Capture {
 
     void mention(const ObjectKey& key);
     Result<> settle() { return durable_ ? writer_->sync() : Result<>(); }
+    /// Created by that session in this interval, and nothing in the delta needs it.
+    bool is_own(const Who& who, const ObjectKey& key) const;
+    Result<> note_creator(const Who& who, const ObjectKey& key);
     bool is_elided(const Who& who, const ObjectKey& parent, const std::optional<Standing>& standing,
                    const std::optional<ObjectKey>& incoming) const;
     /// True when nothing is left to do for this origin (a touch is recorded when it is a new

@@ -85,7 +85,7 @@ Result<std::string> Content::read_all() const {
 
 namespace {
 
-constexpr std::size_t kPiece = 256 * 1024;
+constexpr std::size_t kPiece = std::size_t{256} << 10;
 
 Result<bool> equal_pieces(const Content& a, const Content& b, std::uint64_t begin,
                           std::uint64_t end, std::vector<std::byte>& buffer) {

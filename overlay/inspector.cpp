@@ -194,9 +194,8 @@ Result<std::vector<FileDiff>> Inspector::diff(const std::string& from, const std
         TRY_ASSIGN(const NodeNumber to_node, desk->history.resolve(to, 0));
         TRY_ASSIGN(newer, desk->view(to_node));
     }
-    std::vector<std::string> wanted;
-    for (const std::string& path : paths)
-        wanted.push_back(plain_path(path));
+    std::vector<std::string> wanted(paths.size());
+    std::transform(paths.begin(), paths.end(), wanted.begin(), plain_path);
     TRY_ASSIGN(Differences differences, differences_between(older, newer));
     std::erase_if(differences.list, [&](const Difference& difference) {
         return !is_wanted(difference.change, wanted);

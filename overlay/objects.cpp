@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <thread>
 
 namespace unwrite::overlay {
 
@@ -11,6 +13,7 @@ namespace {
 
 // Ids above any inode number that a filesystem hands out; for keys whose number is taken.
 constexpr NodeId kFirstAlias = NodeId{1} << 62;
+constexpr std::chrono::microseconds kRenameUnderWay{200};
 
 std::size_t choose_handle_limit() {
     rlimit limit{};
@@ -243,7 +246,15 @@ Result<HandlePtr> Objects::open_parent_chain(const ObjectPtr& object) {
     return above;  // null: `object` itself is in the attic
 }
 
+// A rename or a removal may be under way, and what was read of the place be old by now.
 Result<HandlePtr> Objects::open(const ObjectPtr& object, Access access) {
+    auto handle = open_once(object, access);
+    if (handle || handle.error().number() != ESTALE) return handle;
+    std::this_thread::sleep_for(kRenameUnderWay);
+    return open_once(object, access);
+}
+
+Result<HandlePtr> Objects::open_once(const ObjectPtr& object, Access access) {
     if (HandlePtr handle = cached(*object, access)) return handle;
     if (object->is_loose()) return Error(ESTALE);  // its descriptor can all that its kind can
     if (object == root_) {

@@ -115,6 +115,7 @@ class Objects {
     }
     NodeId preferred_id(const ObjectKey& key) const;
     HandlePtr cached(Object& object, Access access);
+    Result<HandlePtr> open_once(const ObjectPtr& object, Access access);
     Result<HandlePtr> open_root(Access access);
     Result<HandlePtr> open_parent_chain(const ObjectPtr& object);
     void evict_some();

@@ -10,6 +10,11 @@ namespace {
 using journal::NameState;
 using journal::ObjectImage;
 
+Error renamed_since(const std::string& then, const std::string& now) {
+    return Error(ErrorKind::kConflict, EBUSY, "restore " + then + ": it is now " + now,
+                 "name both paths to take the renaming back as well");
+}
+
 class PathPlanner {
  public:
     PathPlanner(Locator& locator, View view, const std::vector<std::string>& paths)
@@ -113,10 +118,8 @@ Result<> PathPlanner::check_renamed() {
         if (!now || *now == at || is_asked_name(*now)) continue;
         TRY_ASSIGN(const auto then, view_.at(*now));
         if (then && then->key == *state.image.object) continue;
-        const std::string old_path = view_.path(at).value_or(at.name);
-        const std::string path = locator_.live_path(*state.image.object).value_or(now->name);
-        return Error(ErrorKind::kConflict, EBUSY, "restore " + old_path + ": it is now " + path,
-                     "name both paths to take the renaming back as well");
+        return renamed_since(view_.path(at).value_or(at.name),
+                             locator_.live_path(*state.image.object).value_or(now->name));
     }
     return {};
 }

@@ -30,7 +30,33 @@ Error parent_missing(const NameImage& image, const Error& why) {
 
 // ---- the way back
 
-Result<> Restorer::invert_name(const journal::NameState& state, DeltaWriter& into) {
+// A directory has one name. When no row of the delta speaks of the one that it leaves (it was moved
+// to where nothing needed a row, or moved behind the mount), the way back gets a row for it, or
+// going back would take the directory from here and put it nowhere.
+Result<> Restorer::invert_leaving(const Delta& delta, const NameImage& image, DeltaWriter& into) {
+    if (!S_ISDIR(image.type) || locator_.objects().attic().contains(*image.object)) return {};
+    TRY_ASSIGN(const std::optional<NameKey> from, name_to_leave(image));
+    if (!from || delta.names.contains(*from)) return {};
+    TRY(into.name({*from, image.object, image.type}, 0));
+    const auto parent = delta.objects.find(from->parent);
+    if (parent != delta.objects.end() && parent->second.attributes) return {};
+    TRY_ASSIGN(const HandlePtr handle, locator_.directory(from->parent));
+    TRY_ASSIGN(const journal::Attributes attributes, read_attributes(handle->fd.get()));
+    return into.attributes(from->parent, attributes, 0);
+}
+
+// Where a directory stands now, in the live tree or in something that is in the attic.
+Result<std::optional<NameKey>> Restorer::name_to_leave(const NameImage& image) {
+    if (auto live = locator_.live_name(*image.object)) return live;
+    const auto place = locator_.journal().places().find(*image.object);
+    if (!place) return std::optional<NameKey>();
+    TRY_ASSIGN(const auto standing, locator_.standing(place->newest));
+    if (!standing || standing->key != *image.object) return std::optional<NameKey>();
+    return std::optional(place->newest);
+}
+
+Result<> Restorer::invert_name(const Delta& delta, const journal::NameState& state,
+                               DeltaWriter& into) {
     const NameImage& image = state.image;
     auto standing = locator_.standing(image.at);
     if (!standing) return parent_missing(image, standing.error());
@@ -40,6 +66,7 @@ Result<> Restorer::invert_name(const journal::NameState& state, DeltaWriter& int
         auto found = S_ISDIR(image.type) ? locator_.directory(*image.object)
                                          : locator_.object(*image.object, Access::kPath);
         if (!found) return std::move(found).error();
+        TRY(invert_leaving(delta, image, into));
     }
     NameImage now{image.at, std::nullopt, 0};
     if (*standing) {
@@ -86,7 +113,7 @@ Result<> Restorer::invert_object(const ObjectKey& key, const ObjectImage& image,
 
 Result<> Restorer::invert(const Delta& delta, DeltaWriter& into) {
     for (const auto& [key, state] : delta.names) {
-        TRY(invert_name(state, into));
+        TRY(invert_name(delta, state, into));
         crash_point("restore.invert.name");
     }
     for (const auto& [key, image] : delta.objects) {
@@ -158,18 +185,14 @@ Result<> Restorer::put_directory(const NameImage& image, int parent) {
         return lend_directory(parent, [&] { return attic.move_out(key, parent, image.at.name); });
     // Not displaced by a row of this delta: it moved with a created directory, or behind the mount.
     TRY_ASSIGN(const HandlePtr handle, locator_.directory(key));
-    const auto from = locator_.live_name(key);
-    std::optional<NameKey> hint = from;
-    if (!hint) {
-        if (const auto place = locator_.journal().places().find(key)) hint = place->newest;
-    }
-    if (!hint)
+    TRY_ASSIGN(const std::optional<NameKey> from, name_to_leave(image));
+    if (!from)
         return Error(ErrorKind::kCorrupt, ENOENT,
                      "move the directory " + image.at.name + ": its name is not known");
-    TRY_ASSIGN(const HandlePtr from_parent, locator_.directory(hint->parent));
+    TRY_ASSIGN(const HandlePtr from_parent, locator_.directory(from->parent));
     return lend_directory(from_parent->fd.get(), [&] {
         return lend_directory(parent, [&] {
-            return sys::rename(from_parent->fd.get(), hint->name, parent, image.at.name,
+            return sys::rename(from_parent->fd.get(), from->name, parent, image.at.name,
                                RENAME_NOREPLACE);
         });
     });

@@ -36,7 +36,11 @@ class Restorer {
     Restored take_restored();
 
  private:
-    Result<> invert_name(const journal::NameState& state, journal::DeltaWriter& into);
+    Result<> invert_name(const journal::Delta& delta, const journal::NameState& state,
+                         journal::DeltaWriter& into);
+    Result<std::optional<NameKey>> name_to_leave(const journal::NameImage& image);
+    Result<> invert_leaving(const journal::Delta& delta, const journal::NameImage& image,
+                            journal::DeltaWriter& into);
     Result<> invert_object(const ObjectKey& key, const journal::ObjectImage& image,
                            journal::DeltaWriter& into);
     Result<> invert_parents(const journal::Delta& delta, journal::DeltaWriter& into);

@@ -66,8 +66,8 @@ class Workspace final : public Session, public Operations {
     Result<NodeNumber> seal(NodeKind kind, const std::string& name, const std::string& text,
                             OriginNumber origin, bool ends_pending = false);
     Result<> set_pending(const std::optional<journal::Pending>& pending);
-    Result<> end_pending();
-    Result<> go_to(NodeNumber target);
+    Result<> end_pending(NodeNumber redo_tip);
+    Result<> go_to(NodeNumber target, NodeNumber redo_tip);
     Result<> cross_all(NodeNumber target);
     Result<> cross(const Crossing& crossing, const Node& node, NodeNumber target);
     Result<> turn_back(const Error& why, const journal::Pending& pending);
@@ -85,7 +85,9 @@ class Workspace final : public Session, public Operations {
     bool has_changes(const History& history) const;
     void tidy_up();
     bool is_empty_delta(journal::DeltaNumber delta) const;
-    Result<Moved> move(const Asker& asker, NodeNumber target, bool dry_run, bool refuse_behind);
+    /// `redo_tip`: where redo leads afterwards, when the caller knows.
+    Result<Moved> move(const Asker& asker, NodeNumber target, bool dry_run, bool refuse_behind,
+                       std::optional<NodeNumber> redo_tip = std::nullopt);
     Result<Moved> describe_move(const Asker& asker, NodeNumber target, Detail detail);
     Result<Moved> carry_out(const Asker& asker, const RevertPlan& plan, const std::string& text,
                             bool dry_run);

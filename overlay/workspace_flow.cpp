@@ -59,8 +59,12 @@ Result<> Workspace::set_pending(const std::optional<Pending>& pending) {
 
 // What is left in the store would be carried out in the next life, over whatever is done until
 // then: so nothing is.
-Result<> Workspace::end_pending() {
-    const Result<> ended = set_pending(std::nullopt);
+Result<> Workspace::end_pending(NodeNumber redo_tip) {
+    Store::Change change;
+    change.pending = std::optional<Pending>();
+    change.head = head_;
+    change.head->redo_tip = redo_tip;
+    const auto ended = store(change);
     if (ended) return {};
     gate_.set_wounded(true);
     return Error(ErrorKind::kRecovery, ended.error().number(),
@@ -122,6 +126,8 @@ Result<> Workspace::cross(const Crossing& crossing, const Node& node, NodeNumber
     Pending pending{Pending::Verb::kRestore, target, crossing.edge, taken.delta, false};
     TRY(set_pending(pending));
     {
+        // After a power cut the store may hand out a number whose files were there already.
+        TRY(journal::remove_delta(deltas, taken.delta));
         DeltaWriter writer(deltas, taken.delta);
         writer.hold();
         Result<> inverted = restorer_.invert(delta, writer);
@@ -156,8 +162,9 @@ Result<> Workspace::cross_all(NodeNumber target) {
 
 // The open interval must be empty. Several edges are one move: when one of them cannot be crossed,
 // those before it are crossed back, and when that fails too, recovery does it.
-Result<> Workspace::go_to(NodeNumber target) {
+Result<> Workspace::go_to(NodeNumber target, NodeNumber redo_tip) {
     const NodeNumber start = head_.current;
+    const NodeNumber old_tip = head_.redo_tip;
     // A commit may have removed it since it was chosen; recovery must never be asked for what is
     // not there.
     TRY_ASSIGN(const History history, this->history());
@@ -176,7 +183,7 @@ Result<> Workspace::go_to(NodeNumber target) {
         }
     }
     if (gate_.wounded()) return moved;
-    TRY(end_pending());
+    TRY(end_pending(moved ? redo_tip : old_tip));
     return moved;
 }
 
@@ -202,7 +209,7 @@ Result<> Workspace::finish_pending(const Pending& pending) {
         TRY(journal::remove_delta(deltas, crossing.delta));
     }
     if (!capture_.interval_is_empty()) TRY(seal(NodeKind::kUndo, "", "interrupted", 0));
-    return go_to(pending.target);
+    return go_to(pending.target, head_.redo_tip);
 }
 
 Result<> Workspace::recover_closed() {

@@ -79,7 +79,7 @@ Result<Moved> Workspace::describe_move(const Asker& asker, NodeNumber target, De
 }
 
 Result<Moved> Workspace::move(const Asker& asker, NodeNumber target, bool dry_run,
-                              bool refuse_behind) {
+                              bool refuse_behind, std::optional<NodeNumber> redo_tip) {
     TRY_ASSIGN(Moved moved, describe_move(asker, target, dry_run ? Detail::kFull : Detail::kRough));
     if (refuse_behind && !moved.behind.empty()) {
         std::string list;
@@ -95,17 +95,12 @@ Result<Moved> Workspace::move(const Asker& asker, NodeNumber target, bool dry_ru
     if (!capture_.interval_is_empty())
         TRY(seal(NodeKind::kStep, "", "before going to n" + std::to_string(target), 0));
     moved.from = head_.current;
-    const NodeNumber tip = head_.redo_tip;
-    TRY(go_to(target));
     TRY_ASSIGN(const History history, this->history());
-    // After several undos or rollbacks in a row, redo still leads down to where the first of them
-    // began.
+    // After several undos or rollbacks in a row, redo still leads down to where the first began.
+    const NodeNumber tip = head_.redo_tip;
     const bool further_up =
         history.is_above(target, moved.from) && history.is_above(moved.from, tip);
-    journal::Store::Change change;
-    change.head = head_;
-    change.head->redo_tip = further_up ? tip : moved.from;
-    TRY(store(change));
+    TRY(go_to(target, redo_tip.value_or(further_up ? tip : moved.from)));
     return moved;
 }
 
@@ -175,14 +170,7 @@ Result<Moved> Workspace::redo(const Asker& asker, unsigned count, bool dry_run) 
     TRY_ASSIGN(const History history, this->history());
     TRY_ASSIGN(const NodeNumber target, redo_target(history, std::max(count, 1U)));
     const NodeNumber tip = history.head.redo_tip;
-    TRY_ASSIGN(Moved moved, move(asker, target, dry_run, true));
-    if (dry_run) return moved;
-    Closing closing(operation_mutex_, gate_, tree_, restorer_);
-    journal::Store::Change change;
-    change.head = head_;
-    change.head->redo_tip = tip == target ? 0 : tip;
-    TRY(store(change));
-    return moved;
+    return move(asker, target, dry_run, true, tip == target ? 0 : tip);
 }
 
 Result<Moved> Workspace::discard(const Asker& asker, bool purge, bool dry_run) {

@@ -99,7 +99,7 @@ Result<> Workspace::take_back_images(const Error& why) {
                      why.message() + "; going back failed too: " + back.error().message(),
                      "run `unwrite recover`");
     }
-    TRY(end_pending());
+    TRY(end_pending(head_.redo_tip));
     return why;
 }
 
