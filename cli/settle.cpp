@@ -52,7 +52,7 @@ Result<> discard(Context& context, overlay::Operations& operations, const Questi
         return origin.session == question.session;
     });
     warn_of_moved(context, moved);
-    context.notes.line("Discarded; `unwrite redo` brings it back.");
+    context.notes.line("Discarded; " + way_back(moved) + ".");
     return {};
 }
 
@@ -124,6 +124,11 @@ void warn_of_moved(Context& context, const overlay::Moved& moved) {
             context.notes.line(fmt::format("  ... and {} more", moved.behind.size() - kMostShown));
         }
     }
+}
+
+std::string way_back(const overlay::Moved& moved) {
+    return fmt::format("`unwrite rollback n{}` brings it all back, `unwrite redo` step by step",
+                       moved.from);
 }
 
 void print_moved(Context& context, const overlay::Moved& moved, const std::string& done,

@@ -32,6 +32,8 @@ Result<Settled> settle(Context& context, overlay::Operations& operations, Ending
 Result<Settled> settle_unfinished(Context& context, overlay::Operations& operations,
                                   bool interrupted, Ending ending);
 
+/// How to get back what a discard took.
+std::string way_back(const overlay::Moved& moved);
 /// What a restore did, or would do: as JSON or as text ("undid 1 step" is the `done` of it).
 void print_moved(Context& context, const overlay::Moved& moved, const std::string& done,
                  bool dry_run);

@@ -26,7 +26,11 @@ Result<History> Workspace::history() {
 
 Result<NodeNumber> Workspace::seal(NodeKind kind, const std::string& name, const std::string& text,
                                    OriginNumber origin, bool ends_pending) {
-    if (options_.durable) TRY(capture_.sync());
+    if (options_.durable) {
+        TRY(capture_.sync());
+        // The node's state is the live bytes, which programs may not have synced.
+        TRY(sys::sync_filesystem(journal_->state_dir().deltas()));
+    }
     Node node;
     node.parent = head_.current;
     node.kind = kind;

@@ -37,7 +37,7 @@ Result<int> discard(Context& context, const DiscardOptions& options) {
     TRY_ASSIGN(const overlay::Moved moved, operations.discard(asker(), options.purge, false));
     if (options.yes) warn_of_moved(context, moved);
     print_moved(context, moved, "discarded the task", false);
-    if (!options.purge && !context.json) context.out.line("`unwrite redo` brings it back");
+    if (!options.purge && !context.json) context.out.line(way_back(moved));
     return kDone;
 }
 

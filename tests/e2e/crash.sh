@@ -288,6 +288,7 @@ fd = os.open(".", os.O_RDONLY)
 os.fsync(fd)
 PYTHON
     u checkpoint half
+    remember half
     echo more >>moved1
     rm -r e
     say "the power goes: what is on the disk now is all that is left"
@@ -303,6 +304,7 @@ PYTHON
     begin
     err_has "unwrite was interrupted during a task."
     u rollback half
+    same half
     u discard --yes
     same start
     end
