@@ -59,18 +59,5 @@ TEST(Mapped, StoresFallOnTheRightSideOfACheckpoint) {
     EXPECT_EQ(std::string(mapping.bytes(), 8192), wanted);
 }
 
-TEST(Mapped, WithoutMappingsWriteBackIsCheap) {
-    Served served;
-    SKIP_WITHOUT_MOUNT(served);
-    served.write("f", "x");
-    long best = 1'000'000;
-    for (int i = 0; i < 50; ++i) {
-        ASSERT_EQ(served.order("write_back"), "ok");
-        best = std::min(best, served.microseconds());
-    }
-    RecordProperty("microseconds", static_cast<int>(best));
-    EXPECT_LT(best, 300);
-}
-
 }  // namespace
 }  // namespace unwrite::tests

@@ -34,8 +34,6 @@ class Served {
     /// through the mount), "slow MILLISECONDS" (each removal takes that long), "announce". The
     /// answer is "ok" or the reason; empty when the daemon died.
     std::string order(const std::string& words);
-    /// How long the last order took inside the daemon.
-    long microseconds() const { return microseconds_; }
 
     void kill_daemon() const;
     /// SIGTERM, and the daemon's exit status; -1 when it did not end in time (then it is killed).
@@ -51,7 +49,6 @@ class Served {
     UniqueFd orders_;
     pid_t daemon_ = -1;
     std::string failure_;
-    long microseconds_ = 0;
 };
 
 }  // namespace unwrite::tests
