@@ -37,7 +37,7 @@ std::string way_back(const overlay::Moved& moved);
 /// What a restore did, or would do: as JSON or as text ("undid 1 step" is the `done` of it).
 void print_moved(Context& context, const overlay::Moved& moved, const std::string& done,
                  bool dry_run);
-/// Before a restore: whose work beside the asker's it takes, and what changed behind the mount. On
+/// Whose work beside the asker's a restore takes along, and what had changed behind the mount. On
 /// notes.
 void warn_of_moved(Context& context, const overlay::Moved& moved);
 

@@ -10,11 +10,7 @@ namespace unwrite::overlay {
 
 using journal::NameImage;
 
-bool Capture::Covered::known_to(SessionNumber who) const {
-    return who == session || std::find(others.begin(), others.end(), who) != others.end();
-}
-
-bool Capture::CoveredName::known_to(SessionNumber who) const {
+bool Capture::Sessions::known_to(SessionNumber who) const {
     return who == session || std::find(others.begin(), others.end(), who) != others.end();
 }
 
@@ -160,7 +156,7 @@ Result<> Capture::name(const Who& who, const ObjectPtr& parent, const std::strin
     crash_point("capture.name.after");
     Shard& s = shard(key.parent);
     const std::lock_guard lock(s.mutex);
-    s.names.emplace(std::move(key), CoveredName{who.session, {}});
+    s.names.emplace(std::move(key), Sessions{who.session, {}});
     return {};
 }
 

@@ -98,31 +98,28 @@ class Capture {
     void note(const ObjectKey& key);
 
  private:
-    struct Covered {
+    struct Sessions {
+        SessionNumber session = kUserSession;
+        std::vector<SessionNumber> others{};  // beside the first, whose touch is recorded
+        bool known_to(SessionNumber who) const;
+    };
+    struct Covered : Sessions {
         bool created = false;
         bool mentioned =
             false;  // created, but a row of the delta needs it (another session met it)
         bool attributes = false;
         bool sized = false;
-        bool creator_noted = false;  // in the delta, for another session moved it
-        SessionNumber session = kUserSession;
+        bool creator_noted = false;         // in the delta, for another session moved it
         journal::OriginNumber creator = 0;  // valid when created
-        std::vector<SessionNumber> others;  // sessions beside the first whose touch is recorded
         std::uint64_t size = 0;  // of the content when the interval opened; valid when sized
         std::vector<std::uint64_t> blocks;  // bitmap of captured blocks
-        bool known_to(SessionNumber who) const;
         bool has_block(std::uint64_t block) const;
         void add_block(std::uint64_t block);
-    };
-    struct CoveredName {
-        SessionNumber session;
-        std::vector<SessionNumber> others;
-        bool known_to(SessionNumber who) const;
     };
     struct Shard {
         mutable std::mutex mutex;
         std::unordered_map<ObjectKey, Covered> objects;
-        std::unordered_map<NameKey, CoveredName> names;
+        std::unordered_map<NameKey, Sessions> names;
         std::unordered_map<ObjectKey, Stamp> stamps;
     };
     static constexpr std::size_t kShards = 64;

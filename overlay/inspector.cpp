@@ -64,6 +64,28 @@ std::string plain_path(const std::string& path) {
     return plain;
 }
 
+// A changed file is listed under one of its names; whoever asks by another means it, too.
+Result<std::vector<Change>> changes_at(View& older, View& newer,
+                                       const std::optional<std::string>& path) {
+    if (!path) return changes_between(older, newer);
+    TRY_ASSIGN(Differences differences, differences_between(older, newer));
+    std::set<ObjectKey> asked;
+    for (View* view : {&older, &newer}) {
+        TRY_ASSIGN(const auto found, view->find(*path));
+        if (found && !S_ISDIR(found->type)) asked.insert(found->key);
+    }
+    const auto is_asked = [&](const std::optional<Located>& side) {
+        return side && asked.contains(side->key);
+    };
+    std::vector<Change> changes;
+    for (Difference& difference : differences.list) {
+        if (concerns(difference.change, *path) || is_asked(difference.older) ||
+            is_asked(difference.newer))
+            changes.push_back(std::move(difference.change));
+    }
+    return changes;
+}
+
 }  // namespace
 
 // What one call works with: the history and the layers as they were when it began.
@@ -122,29 +144,6 @@ Result<Status> Inspector::status(const std::string& since, bool count) {
         status.task_open = !changes.empty();
     }
     return status;
-}
-
-// A changed file is listed under one of its names; whoever asks by another means it, too.
-Result<std::vector<Change>> Inspector::changes_at(View& older, View& newer,
-                                                  const std::optional<std::string>& path) {
-    TRY_ASSIGN(Differences differences, differences_between(older, newer));
-    std::set<ObjectKey> asked;
-    for (View* view : {&older, &newer}) {
-        if (!path) break;
-        TRY_ASSIGN(const auto found, view->find(*path));
-        if (found && !S_ISDIR(found->type)) asked.insert(found->key);
-    }
-    const auto is_asked = [&](const std::optional<Located>& side) {
-        return side && asked.contains(side->key);
-    };
-    std::vector<Change> changes;
-    for (Difference& difference : differences.list) {
-        if (path && !concerns(difference.change, *path) && !is_asked(difference.older) &&
-            !is_asked(difference.newer))
-            continue;
-        changes.push_back(std::move(difference.change));
-    }
-    return changes;
 }
 
 Result<std::vector<Change>> Inspector::changes_of(Desk& desk, const Node& node,

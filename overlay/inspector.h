@@ -31,9 +31,7 @@ class Inspector {
     struct Desk;
     Result<std::unique_ptr<Desk>> open_desk();
     Result<LineCounts> count_lines(View& older, View& newer, const Differences& differences);
-    /// Between two states; with a path only what concerns it.
-    Result<std::vector<Change>> changes_at(View& older, View& newer,
-                                           const std::optional<std::string>& path);
+    /// Of one node; with a path only what concerns it.
     Result<std::vector<Change>> changes_of(Desk& desk, const Node& node,
                                            const std::optional<std::string>& path);
 

@@ -189,6 +189,22 @@ Result<Entry> LiveTree::tmpfile(const Caller& caller, NodeId parent, mode_t mode
     return Entry{object->id(), x.st};
 }
 
+Result<bool> LiveTree::end_created(const Standing& standing,
+                                   const std::function<Result<>()>& take) {
+    if (!capture_.is_disposable(standing.key)) return false;
+    if (const ObjectPtr object = objects_.find(standing.key)) {
+        const HandlePtr kept = objects_.open_to_loosen(object);
+        if (!kept) return false;
+        TRY(take());
+        objects_.loosen(object, kept);
+        return true;
+    }
+    if (S_ISDIR(standing.type)) return false;
+    TRY(take());
+    capture_.drop_created(standing.key);
+    return true;
+}
+
 // The name goes. What is older than the interval lives on in the attic for the journal; what was
 // created since only as long as somebody has it open.
 Result<> LiveTree::remove_name(const Caller& caller, const ObjectPtr& parent,
@@ -196,25 +212,18 @@ Result<> LiveTree::remove_name(const Caller& caller, const ObjectPtr& parent,
                                const Standing& standing) {
     const Who who = origins_.resolve(caller);
     TRY(capture_.name(who, parent, name, standing, std::nullopt));
-    const ObjectPtr object = objects_.find(standing.key);
-    const bool created = capture_.is_disposable(standing.key);
-    const HandlePtr kept = created && object ? objects_.open_to_loosen(object) : nullptr;
     crash_point("tree.remove.before");
-    if (kept || (created && !object && !S_ISDIR(standing.type))) {
-        TRY(S_ISDIR(standing.type) ? sys::remove_directory(directory->fd.get(), name)
-                                   : sys::unlink(directory->fd.get(), name));
-        if (kept)
-            objects_.loosen(object, kept);
-        else
-            capture_.drop_created(standing.key);
-        return {};
-    }
+    TRY_ASSIGN(const bool ended, end_created(standing, [&] {
+                   return S_ISDIR(standing.type) ? sys::remove_directory(directory->fd.get(), name)
+                                                 : sys::unlink(directory->fd.get(), name);
+               }));
+    if (ended) return {};
     TRY(objects_.attic().displace(directory->fd.get(), name, standing.key, S_ISDIR(standing.type)));
     crash_point("tree.remove.after");
-    if (object) {
+    if (const ObjectPtr object = objects_.find(standing.key)) {
         const Objects::Place where = objects_.place(*object);
         if (where.parent == parent && where.name == name) objects_.set_in_attic(*object);
-    } else if (created) {
+    } else if (capture_.is_disposable(standing.key)) {
         janitor_.remove_orphan(standing.key);
     }
     return {};

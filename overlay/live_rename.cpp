@@ -41,23 +41,13 @@ Result<> LiveTree::move_over(Side& from, Side& to, unsigned flags) {
     if (!to.standing || (flags & RENAME_EXCHANGE) != 0)
         return sys::rename(from_dir, from.name, to_dir, to.name, flags);
     const ObjectKey victim = to.standing->key;
-    const ObjectPtr object = objects_.find(victim);
-    const bool disposable = capture_.is_disposable(victim);
-    if (const HandlePtr kept = disposable && object ? objects_.open_to_loosen(object) : nullptr) {
-        TRY(sys::rename(from_dir, from.name, to_dir, to.name, 0));
-        objects_.loosen(object, kept);
-        return {};
-    }
-    if (!to.is_directory()) {
-        if (disposable && !object) {
-            TRY(sys::rename(from_dir, from.name, to_dir, to.name, 0));
-            capture_.drop_created(victim);
-            return {};
-        }
-        if (objects_.attic().anchor(to_dir, to.name, victim)) {
-            crash_point("tree.rename.anchored");
-            return sys::rename(from_dir, from.name, to_dir, to.name, 0);
-        }
+    TRY_ASSIGN(const bool ended, end_created(*to.standing, [&] {
+                   return sys::rename(from_dir, from.name, to_dir, to.name, 0);
+               }));
+    if (ended) return {};
+    if (!to.is_directory() && objects_.attic().anchor(to_dir, to.name, victim)) {
+        crash_point("tree.rename.anchored");
+        return sys::rename(from_dir, from.name, to_dir, to.name, 0);
     }
     TRY(note_replacing(objects_.attic(), victim, {from.parent->key(), from.name}));
     crash_point("tree.rename.noted");

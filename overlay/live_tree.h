@@ -73,6 +73,9 @@ class LiveTree final : public Tree {
     Result<Entry> make_locked(const Caller& caller, const ObjectPtr& parent,
                               const std::string& name, mode_t mode, const Maker& maker);
     Result<Entry> enter(const ObjectPtr& parent, const std::string& name, const sys::StatX& x);
+    /// When it is the last name of an object that nothing needs, `take` takes it, and the object
+    /// lives on only for those who have it open: true. False when the attic must have it first.
+    Result<bool> end_created(const Standing& standing, const std::function<Result<>()>& take);
     Result<> remove_name(const Caller& caller, const ObjectPtr& parent, const HandlePtr& directory,
                          const std::string& name, const Standing& standing);
     Result<> check_rename(const Side& from, const Side& to, unsigned flags) const;

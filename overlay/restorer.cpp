@@ -184,7 +184,7 @@ Result<> Restorer::put_directory(const NameImage& image, int parent) {
     if (attic.contains(key))
         return lend_directory(parent, [&] { return attic.move_out(key, parent, image.at.name); });
     // Not displaced by a row of this delta: it moved with a created directory, or behind the mount.
-    TRY_ASSIGN(const HandlePtr handle, locator_.directory(key));
+    TRY(locator_.directory(key));  // which notes its place when it has to search for it
     TRY_ASSIGN(const std::optional<NameKey> from, name_to_leave(image));
     if (!from)
         return Error(ErrorKind::kCorrupt, ENOENT,

@@ -1,10 +1,10 @@
 // Workspace: the parts of the overlay put together, and the operations on them. operations.h has
 // the contracts.
 //   workspace_open.cpp     open, recovery, close
-//   workspace_flow.cpp     sealing an interval, crossing edges, going to a node: every restore's
-//   core workspace_restore.cpp  rollback, undo, redo, discard workspace_revert.cpp   taking back
-//   one part and keeping the rest; single paths workspace_nodes.cpp    checkpoint, runs, commit,
-//   gc, check
+//   workspace_flow.cpp     sealing an interval, crossing edges, going to a node
+//   workspace_restore.cpp  rollback, undo, redo, discard
+//   workspace_revert.cpp   taking back one part and keeping the rest; single paths
+//   workspace_nodes.cpp    checkpoint, runs, commit, gc, check
 // What is only looked at goes to the Inspector.
 //
 // Locks, in this order: operation_mutex_ (one operation that moves the live state at a time), the

@@ -1,4 +1,3 @@
-
 #include "base/clock.h"
 #include "base/crash_point.h"
 #include "overlay/closing.h"
@@ -135,8 +134,7 @@ Result<> Workspace::cross(const Crossing& crossing, const Node& node, NodeNumber
         DeltaWriter writer(deltas, taken.delta);
         writer.hold();
         Result<> inverted = restorer_.invert(delta, writer);
-        if (inverted) inverted = writer.flush();
-        if (inverted && options_.durable) inverted = writer.sync();
+        if (inverted) inverted = options_.durable ? writer.sync() : writer.flush();
         if (!inverted) {
             ignore(journal::remove_delta(deltas, taken.delta), "nothing needs it");
             return inverted;
@@ -168,7 +166,6 @@ Result<> Workspace::cross_all(NodeNumber target) {
 // those before it are crossed back, and when that fails too, recovery does it.
 Result<> Workspace::go_to(NodeNumber target, NodeNumber redo_tip) {
     const NodeNumber start = head_.current;
-    const NodeNumber old_tip = head_.redo_tip;
     // A commit may have removed it since it was chosen; recovery must never be asked for what is
     // not there.
     TRY_ASSIGN(const History history, this->history());
@@ -187,7 +184,7 @@ Result<> Workspace::go_to(NodeNumber target, NodeNumber redo_tip) {
         }
     }
     if (gate_.wounded()) return moved;
-    TRY(end_pending(moved ? redo_tip : old_tip));
+    TRY(end_pending(moved ? redo_tip : head_.redo_tip));
     return moved;
 }
 

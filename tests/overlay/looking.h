@@ -72,6 +72,19 @@ class Looking : public ::testing::Test {
         make(path + ".tmp", text);
         ASSERT_EQ(actor().rename(path + ".tmp", path, 0), 0) << path;
     }
+    /// Above what the kernel gives out: found by the run it is registered for.
+    static constexpr pid_t kAgent = 5'000'001;
+    /// Begins a run of session "agent"; the number of its node, "" after a failure.
+    std::string begin_run() {
+        overlay::Asker asker = World::asker();
+        asker.pid = kAgent;
+        asker.session = "agent";
+        const auto node = operations().begin_run(asker, "work");
+        EXPECT_TRUE(node.ok()) << node.error().message();
+        return node ? "n" + std::to_string(node->number) : "";
+    }
+    void as_agent() { actor().set_caller({0, 0, kAgent, 0022}); }
+    void as_user() { actor().set_caller({0, 0, ::getpid(), 0022}); }
     std::string checkpoint(const std::string& name = {}) {
         const auto node =
             operations().checkpoint(World::asker(), overlay::NodeKind::kCheckpoint, name, "");

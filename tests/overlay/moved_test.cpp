@@ -13,18 +13,8 @@
 namespace unwrite::tests {
 namespace {
 
-constexpr pid_t kAgent = 5'000'001;
-
 class Moved : public Looking {
  protected:
-    void begin_run() {
-        overlay::Asker asker = World::asker();
-        asker.pid = kAgent;
-        asker.session = "agent";
-        ASSERT_OK(operations().begin_run(asker, "work"));
-    }
-    void as_agent() { actor().set_caller({0, 0, kAgent, 0022}); }
-    void as_user() { actor().set_caller({0, 0, ::getpid(), 0022}); }
     void rename(const std::string& from, const std::string& to, unsigned flags = 0) {
         ASSERT_EQ(actor().rename(from, to, flags), 0);
     }
@@ -42,6 +32,15 @@ class Moved : public Looking {
         ASSERT_OK(operations().revert(World::asker(), what, false));
         ASSERT_OK(operations().undo(World::asker(), 1, false));
         EXPECT_EQ(difference(then, world_->look()), "");
+    }
+    void agents_file_in_the_users_directory() {
+        begin();
+        begin_run();
+        as_user();
+        mkdir("p");
+        as_agent();
+        make("p/y", "agent");
+        as_user();
     }
     /// Undoing the agent's work would take what is the user's: refused, and nothing is changed.
     void expect_conflict() {
@@ -161,26 +160,14 @@ TEST_F(Moved, TheUsersFileRenamedWithinTheAgentsDirectoryS60) {
 }
 
 TEST_F(Moved, TheUserSavesOverTheAgentsFileS60) {
-    begin();
-    begin_run();
-    as_user();
-    mkdir("p");
-    as_agent();
-    make("p/y", "agent");
-    as_user();
+    agents_file_in_the_users_directory();
     make("p/t", "user's own");
     rename("p/t", "p/y");
     expect_conflict();
 }
 
 TEST_F(Moved, TheUserMakesTheAgentsFileAnewS60) {
-    begin();
-    begin_run();
-    as_user();
-    mkdir("p");
-    as_agent();
-    make("p/y", "agent");
-    as_user();
+    agents_file_in_the_users_directory();
     ASSERT_EQ(actor().unlink("p/y"), 0);
     make("p/y", "user's own");
     expect_conflict();

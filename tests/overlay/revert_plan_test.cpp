@@ -10,22 +10,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr pid_t kAgent =
-    5'000'001;  // above what the kernel gives out: found by the run it is registered for
-
 class Reverting : public Looking {
  protected:
-    void begin_run() {
-        overlay::Asker asker = World::asker();
-        asker.pid = kAgent;
-        asker.session = "agent";
-        const auto node = operations().begin_run(asker, "work");
-        ASSERT_OK(node);
-        run_ = "n" + std::to_string(node->number);
-    }
-    void as_agent() { actor().set_caller({0, 0, kAgent, 0022}); }
-    void as_user() { actor().set_caller({0, 0, ::getpid(), 0022}); }
-
     /// Takes back what the agent did; the live state must be as `expected` copy says.
     void expect_reverted(const std::string& what) {
         const auto moved = operations().revert(World::asker(), what, false);
@@ -40,8 +26,6 @@ class Reverting : public Looking {
         EXPECT_EQ(difference(was, world_->look()), "");
     }
     std::string text(const std::string& path) { return scratch_.read("work/" + path); }
-
-    std::string run_;
 };
 
 TEST_F(Reverting, WhatTheAgentAloneChanged) {
