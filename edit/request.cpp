@@ -1,0 +1,209 @@
+#include "edit/request.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <nlohmann/json.hpp>
+
+#include "edit/digest.h"
+#include "edit/text_safety.h"
+
+namespace unwrite::edit {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::array kCommonFields = {"path", "file_hash", "region_id"};
+constexpr std::array kPatchFields = {"patch"};
+constexpr std::array kSnippetFields = {"old_snippet", "new_snippet", "match_hint"};
+constexpr std::array kLineFields = {"start_line", "end_line", "new_content"};
+
+Error usage(std::string text) {
+    return {ErrorKind::kUsage, EINVAL, std::move(text)};
+}
+
+Error bad(const std::string& text) {
+    return usage("Bad args: " + text);
+}
+
+// A field that is null counts as one that is not there: some clients send all that a schema names.
+const Json* field(const Json& object, const char* name) {
+    const auto found = object.find(name);
+    return found == object.end() || found->is_null() ? nullptr : &*found;
+}
+
+template <class Names>
+bool has_any(const Json& object, const Names& names) {
+    return std::any_of(names.begin(), names.end(),
+                       [&](const char* name) { return field(object, name) != nullptr; });
+}
+
+template <class Names>
+bool knows(const Names& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+Result<> no_unknown_field(const Json& object) {
+    for (const auto& item : object.items()) {
+        const std::string& name = item.key();
+        if (!knows(kCommonFields, name) && !knows(kPatchFields, name) &&
+            !knows(kSnippetFields, name) && !knows(kLineFields, name)) {
+            return bad("unknown field \"" + displayed(name.substr(0, 60)) + "\"");
+        }
+    }
+    return {};
+}
+
+Result<std::string> required_text(const Json& object, const char* name) {
+    const Json* value = field(object, name);
+    if (value == nullptr) return bad(std::string(name) + " is required");
+    if (!value->is_string()) return bad(std::string(name) + " must be a string");
+    return value->get_ref<const std::string&>();
+}
+
+Result<std::optional<std::string>> optional_text(const Json& object, const char* name) {
+    if (field(object, name) == nullptr) return std::optional<std::string>{};
+    TRY_ASSIGN(std::string text, required_text(object, name));
+    return std::optional<std::string>{std::move(text)};
+}
+
+Result<std::uint64_t> line_number(const Json& object, const char* name) {
+    const Json* value = field(object, name);
+    if (value == nullptr) return bad(std::string(name) + " is required");
+    if (!value->is_number_integer()) return bad(std::string(name) + " must be an integer");
+    if (!value->is_number_unsigned()) return bad(std::string(name) + " must be at least 1");
+    return value->get<std::uint64_t>();
+}
+
+Result<LineRange> line_range(const Json& object) {
+    LineRange lines;
+    TRY_ASSIGN(lines.start, line_number(object, "start_line"));
+    TRY_ASSIGN(lines.end, line_number(object, "end_line"));
+    return lines;
+}
+
+Result<std::optional<LineRange>> match_hint(const Json& object) {
+    const Json* hint = field(object, "match_hint");
+    if (hint == nullptr) return std::optional<LineRange>{};
+    if (!hint->is_object()) return bad("match_hint must be an object");
+    for (const auto& item : hint->items()) {
+        if (item.key() != "start_line" && item.key() != "end_line")
+            return bad("unknown field \"" + displayed(item.key().substr(0, 60)) +
+                       "\" in match_hint");
+    }
+    auto lines = line_range(*hint);
+    if (!lines) return std::move(lines).error();
+    return std::optional<LineRange>{*lines};
+}
+
+Result<EditRequest> decode_patch(const Json& object) {
+    for (const char* name : kCommonFields) {
+        if (field(object, name) != nullptr)
+            return bad(std::string(name) + " cannot be given with patch");
+    }
+    PatchRequest request;
+    TRY_ASSIGN(request.patch, required_text(object, "patch"));
+    return EditRequest{std::move(request)};
+}
+
+template <class Request>
+Result<> decode_common(const Json& object, Request& request) {
+    TRY_ASSIGN(request.path, required_text(object, "path"));
+    TRY_ASSIGN(request.file_hash, optional_text(object, "file_hash"));
+    TRY_ASSIGN(request.region_id, optional_text(object, "region_id"));
+    return {};
+}
+
+Result<EditRequest> decode_snippet(const Json& object) {
+    SnippetRequest request;
+    TRY(decode_common(object, request));
+    TRY_ASSIGN(request.old_snippet, required_text(object, "old_snippet"));
+    TRY_ASSIGN(request.new_snippet, required_text(object, "new_snippet"));
+    TRY_ASSIGN(request.match_hint, match_hint(object));
+    return EditRequest{std::move(request)};
+}
+
+Result<EditRequest> decode_lines(const Json& object) {
+    LineRequest request;
+    TRY(decode_common(object, request));
+    TRY_ASSIGN(request.lines, line_range(object));
+    TRY_ASSIGN(request.new_content, required_text(object, "new_content"));
+    return EditRequest{std::move(request)};
+}
+
+Result<EditRequest> decode_object(const Json& object) {
+    TRY(no_unknown_field(object));
+    const bool patch = has_any(object, kPatchFields);
+    const bool snippet = has_any(object, kSnippetFields);
+    const bool lines = has_any(object, kLineFields);
+    if (static_cast<int>(patch) + static_cast<int>(snippet) + static_cast<int>(lines) > 1)
+        return bad(
+            "fields of two edit modes are mixed: give patch, or old_snippet and "
+            "new_snippet, or start_line, end_line and new_content");
+    if (patch) return decode_patch(object);
+    if (snippet) return decode_snippet(object);
+    if (lines) return decode_lines(object);
+    return bad(
+        "patch, or old_snippet and new_snippet, or start_line, end_line and new_content "
+        "are required");
+}
+
+Result<> check_range(const LineRange& lines) {
+    if (lines.start < 1) return bad("start_line must be at least 1");
+    if (lines.end < lines.start) return bad("end_line must not be less than start_line");
+    return {};
+}
+
+template <class Request>
+Result<> check_common(const Request& request, const Settings& settings) {
+    if (request.path.empty()) return bad("path must not be empty");
+    if (has_unsafe_character(request.path)) return bad("path contains invalid control characters");
+    if (request.region_id && request.region_id->size() > kMaxRegionId)
+        return bad("region_id is longer than " + std::to_string(kMaxRegionId) + " bytes");
+    if (settings.require_file_hash && !request.file_hash) return bad("file_hash is required");
+    if (request.file_hash && !digest_from(*request.file_hash))
+        return bad("file_hash must be \"sha256:\" and 64 hexadecimal digits");
+    return {};
+}
+
+Result<> check(const PatchRequest& request, const Settings& settings) {
+    if (request.patch.size() > settings.max_patch) return usage("Patch exceeds max_patch_bytes");
+    return {};
+}
+
+Result<> check(const SnippetRequest& request, const Settings& settings) {
+    TRY(check_common(request, settings));
+    if (request.old_snippet.empty()) return bad("old_snippet must not be empty");
+    if (std::max(request.old_snippet.size(), request.new_snippet.size()) > settings.max_snippet)
+        return usage("Snippet exceeds max_snippet_bytes");
+    return request.match_hint ? check_range(*request.match_hint) : Result<>{};
+}
+
+Result<> check(const LineRequest& request, const Settings& settings) {
+    TRY(check_common(request, settings));
+    if (request.new_content.size() > settings.max_line_edit)
+        return usage("Line edit exceeds max_line_edit_bytes");
+    return check_range(request.lines);
+}
+
+}  // namespace
+
+Result<EditRequest> decode_request(std::string_view arguments, const Settings& settings) {
+    if (arguments.size() > settings.max_arguments) return usage("Tool arguments too large");
+    const Json object = Json::parse(arguments, nullptr, /*allow_exceptions=*/false);
+    if (object.is_discarded()) return bad("the arguments are not JSON");
+    if (!object.is_object()) return bad("the arguments are not an object");
+    TRY_ASSIGN(EditRequest request, decode_object(object));
+    TRY(check_request(request, settings));
+    return request;
+}
+
+Result<> check_request(const EditRequest& request, const Settings& settings) {
+    if (!settings.enabled)
+        return {
+            Error(ErrorKind::kRefused, EPERM, "The Edit tool is disabled (tools.edit.enabled)")};
+    return std::visit([&](const auto& one) { return check(one, settings); }, request);
+}
+
+}  // namespace unwrite::edit

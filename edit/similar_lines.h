@@ -1,0 +1,20 @@
+// Lines of a text that look like the one that was looked for.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "edit/newlines.h"
+#include "edit/response.h"
+
+namespace unwrite::edit {
+
+/// At most kMaxCandidates lines like the first line of `snippet` that is not blank, the best
+/// first, then by number. Equal but for white space scores 1; lines that score below one half are
+/// not listed. Takes time in proportion to the text.
+std::vector<Candidate> similar_lines(const CanonicalView& view, std::string_view snippet);
+
+/// The line with its score; the preview is cut between two characters of UTF-8.
+Candidate candidate_at(const CanonicalView& view, std::uint64_t line, double score);
+
+}  // namespace unwrite::edit

@@ -1,0 +1,192 @@
+#include "edit/span_edit.h"
+
+#include "edit/similar_lines.h"
+
+namespace unwrite::edit {
+
+namespace {
+
+constexpr const char* kStaleHash = "file_hash is not the hash of the file's current content";
+constexpr const char* kBadHash =
+    "Bad args: file_hash must be \"sha256:\" and 64 hexadecimal digits";
+constexpr const char* kJoined = "The replacement would join two line endings into one";
+
+// Bytes of the view, `end` not included.
+struct Span {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+};
+
+// The file as it is, with what every answer says about it.
+struct Target {
+    std::string_view bytes;
+    CanonicalView view;
+    SpanEdit edit;
+
+    Target(EditAction action, std::string_view content, const std::optional<std::string>& region)
+        : bytes(content), view(content) {
+        edit.response.action = action;
+        edit.response.hash_before = digest_of(content);
+        edit.response.hash_after = edit.response.hash_before;
+        edit.response.newline = dominant(view.newlines());
+        edit.response.region_id = region;
+    }
+
+    SpanEdit ended(EditStatus status, std::string message) {
+        edit.response.status = status;
+        edit.response.message = std::move(message);
+        return std::move(edit);
+    }
+};
+
+// Where `part` begins in `text`, matches that overlap included; at most `limit` of them, but
+// `count` counts all. In linear time whatever repeats in them (Knuth, Morris, Pratt).
+struct Matches {
+    std::vector<std::size_t> at{};
+    std::size_t count = 0;
+};
+
+std::vector<std::size_t> borders_of(std::string_view part) {
+    std::vector<std::size_t> borders(part.size() + 1, 0);
+    for (std::size_t at = 1, matched = 0; at < part.size(); ++at) {
+        while (matched > 0 && part[at] != part[matched])
+            matched = borders[matched];
+        if (part[at] == part[matched]) ++matched;
+        borders[at + 1] = matched;
+    }
+    return borders;
+}
+
+Matches find_all(std::string_view text, Span within, std::string_view part) {
+    Matches matches;
+    const auto borders = borders_of(part);
+    for (std::size_t at = within.begin, matched = 0; at < within.end; ++at) {
+        while (matched > 0 && (matched == part.size() || text[at] != part[matched]))
+            matched = borders[matched];
+        if (text[at] == part[matched]) ++matched;
+        if (matched < part.size()) continue;
+        ++matches.count;
+        if (matches.at.size() < kMaxCandidates) matches.at.push_back(at + 1 - part.size());
+    }
+    return matches;
+}
+
+std::vector<std::uint64_t> lines_between(std::uint64_t first, std::uint64_t last) {
+    std::vector<std::uint64_t> lines;
+    for (std::uint64_t line = first; line <= last; ++line)
+        lines.push_back(line);
+    return lines;
+}
+
+// "" when the file is the one that the asker means.
+std::optional<SpanEdit> stale(Target& target, const std::optional<std::string>& file_hash) {
+    if (!file_hash) return std::nullopt;
+    const auto expected = digest_from(*file_hash);
+    if (!expected) return target.ended(EditStatus::kError, kBadHash);
+    if (expected == target.edit.response.hash_before) return std::nullopt;
+    return target.ended(EditStatus::kStaleFile, kStaleHash);
+}
+
+std::string lines_text(const LineRange& lines) {
+    if (lines.start == lines.end) return "line " + std::to_string(lines.start);
+    return "lines " + std::to_string(lines.start) + "-" + std::to_string(lines.end);
+}
+
+// A CR before the span and an LF after it (or the like) would become one ending when they meet:
+// the text would lose a line that nobody asked to remove.
+bool joins_endings(std::string_view before, std::string_view middle, std::string_view after) {
+    const auto meet = [](std::string_view left, std::string_view right) {
+        return !left.empty() && !right.empty() && left.back() == '\r' && right.front() == '\n';
+    };
+    if (middle.empty()) return meet(before, after);
+    return meet(before, middle) || meet(middle, after);
+}
+
+// `replacement` has LF only. `lines` are the numbers that the answer names.
+SpanEdit replace(Target& target, Span span, const LineRange& lines, std::string_view replacement,
+                 const LineCheck& may_edit) {
+    if (may_edit) {
+        if (auto allowed = may_edit(lines_between(lines.start, lines.end)); !allowed)
+            return target.ended(EditStatus::kStaleFile, allowed.error().message());
+    }
+    EditResponse& response = target.edit.response;
+    const std::string written = with_newlines(replacement, *response.newline);
+    const std::size_t begin = target.view.original_offset(span.begin);
+    const std::size_t end = target.view.original_offset(span.end);
+    const std::string_view before = target.bytes.substr(0, begin);
+    const std::string_view after = target.bytes.substr(end);
+    if (joins_endings(before, written, after)) return target.ended(EditStatus::kError, kJoined);
+    target.edit.bytes.reserve(before.size() + written.size() + after.size());
+    target.edit.bytes.append(before).append(written).append(after);
+    response.hash_after = digest_of(target.edit.bytes);
+    response.bytes_written = written.size();
+    response.lines = lines;
+    response.replaced = ByteRange{begin, end};
+    const bool same = target.edit.bytes == target.bytes;
+    return target.ended(EditStatus::kOk,
+                        same ? "No changes applied." : "Replaced " + lines_text(lines) + ".");
+}
+
+LineRange lines_of(const CanonicalView& view, Span span) {
+    return {view.line_of(span.begin),
+            view.line_of(span.end > span.begin ? span.end - 1 : span.end)};
+}
+
+// The bytes of the hinted lines; all when there is no hint.
+Span hinted(const CanonicalView& view, const std::optional<LineRange>& hint) {
+    if (!hint) return {0, view.text().size()};
+    if (hint->start > view.line_count()) return {0, 0};
+    const std::uint64_t last = std::min<std::uint64_t>(hint->end, view.line_count());
+    return {view.line_begin(hint->start), view.line_end(last)};
+}
+
+SpanEdit not_unique(Target& target, const Matches& matches, const std::string& where) {
+    for (const std::size_t at : matches.at)
+        target.edit.response.candidates.push_back(
+            candidate_at(target.view, target.view.line_of(at), 1.0));
+    return target.ended(
+        EditStatus::kError,
+        "Match is not unique (" + std::to_string(matches.count) + " matches" + where + ")");
+}
+
+}  // namespace
+
+SpanEdit apply_snippet(const SnippetRequest& request, std::string_view bytes,
+                       const LineCheck& may_edit) {
+    Target target(EditAction::kSnippet, bytes, request.region_id);
+    if (auto refused = stale(target, request.file_hash)) return *std::move(refused);
+    const std::string wanted = with_newlines(request.old_snippet, Newline::kLf);
+    const Matches matches =
+        find_all(target.view.text(), hinted(target.view, request.match_hint), wanted);
+    const std::string where = request.match_hint ? " in " + lines_text(*request.match_hint) : "";
+    if (matches.count == 0) {
+        target.edit.response.candidates = similar_lines(target.view, wanted);
+        return target.ended(EditStatus::kNoMatch, "Match not found" + where);
+    }
+    if (matches.count > 1) return not_unique(target, matches, where);
+    const Span span{matches.at.front(), matches.at.front() + wanted.size()};
+    return replace(target, span, lines_of(target.view, span), request.new_snippet, may_edit);
+}
+
+SpanEdit apply_lines(const LineRequest& request, std::string_view bytes,
+                     const LineCheck& may_edit) {
+    Target target(EditAction::kLines, bytes, request.region_id);
+    if (auto refused = stale(target, request.file_hash)) return *std::move(refused);
+    const std::uint64_t last = std::max<std::uint64_t>(1, target.view.line_count());
+    const LineRange lines = request.lines;
+    if (lines.start < 1 || lines.end < lines.start || lines.end > last) {
+        return target.ended(EditStatus::kError, "Bad args: " + lines_text(lines) +
+                                                    " are not in the file, which has " +
+                                                    std::to_string(target.view.line_count()));
+    }
+    Span span;
+    if (target.view.line_count() > 0)
+        span = {target.view.line_begin(lines.start), target.view.line_end(lines.end)};
+    const std::string& text = target.view.text();
+    std::string content = with_newlines(request.new_content, Newline::kLf);
+    const bool complete = span.end > 0 && text[span.end - 1] == '\n';
+    if (!content.empty() && content.back() != '\n' && complete) content += '\n';
+    return replace(target, span, lines, content, may_edit);
+}
+
+}  // namespace unwrite::edit
