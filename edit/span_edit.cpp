@@ -1,5 +1,6 @@
 #include "edit/span_edit.h"
 
+#include "edit/search.h"
 #include "edit/similar_lines.h"
 
 namespace unwrite::edit {
@@ -39,35 +40,17 @@ struct Target {
     }
 };
 
-// Where `part` begins in `text`, matches that overlap included; at most `limit` of them, but
-// `count` counts all. In linear time whatever repeats in them (Knuth, Morris, Pratt).
+// Where a snippet begins: all are counted, the first few are kept.
 struct Matches {
     std::vector<std::size_t> at{};
     std::size_t count = 0;
 };
 
-std::vector<std::size_t> borders_of(std::string_view part) {
-    std::vector<std::size_t> borders(part.size() + 1, 0);
-    for (std::size_t at = 1, matched = 0; at < part.size(); ++at) {
-        while (matched > 0 && part[at] != part[matched])
-            matched = borders[matched];
-        if (part[at] == part[matched]) ++matched;
-        borders[at + 1] = matched;
-    }
-    return borders;
-}
-
-Matches find_all(std::string_view text, Span within, std::string_view part) {
+Matches find_snippet(std::string_view text, Span within, std::string_view snippet) {
     Matches matches;
-    const auto borders = borders_of(part);
-    for (std::size_t at = within.begin, matched = 0; at < within.end; ++at) {
-        while (matched > 0 && (matched == part.size() || text[at] != part[matched]))
-            matched = borders[matched];
-        if (text[at] == part[matched]) ++matched;
-        if (matched < part.size()) continue;
-        ++matches.count;
-        if (matches.at.size() < kMaxCandidates) matches.at.push_back(at + 1 - part.size());
-    }
+    find_all(text, within.begin, within.end, snippet, [&](std::size_t at) {
+        if (matches.count++ < kMaxCandidates) matches.at.push_back(at);
+    });
     return matches;
 }
 
@@ -78,7 +61,7 @@ std::vector<std::uint64_t> lines_between(std::uint64_t first, std::uint64_t last
     return lines;
 }
 
-// "" when the file is the one that the asker means.
+// Nothing when the file is the one that the asker means.
 std::optional<SpanEdit> stale(Target& target, const std::optional<std::string>& file_hash) {
     if (!file_hash) return std::nullopt;
     const auto expected = digest_from(*file_hash);
@@ -157,7 +140,7 @@ SpanEdit apply_snippet(const SnippetRequest& request, std::string_view bytes,
     if (auto refused = stale(target, request.file_hash)) return *std::move(refused);
     const std::string wanted = with_newlines(request.old_snippet, Newline::kLf);
     const Matches matches =
-        find_all(target.view.text(), hinted(target.view, request.match_hint), wanted);
+        find_snippet(target.view.text(), hinted(target.view, request.match_hint), wanted);
     const std::string where = request.match_hint ? " in " + lines_text(*request.match_hint) : "";
     if (matches.count == 0) {
         target.edit.response.candidates = similar_lines(target.view, wanted);
