@@ -1,0 +1,137 @@
+#include "git/closing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace unwrite::git {
+
+namespace {
+
+const std::string kHeads = "refs/heads/";
+
+/// "<id>\trefs/heads/x" and "ref: refs/heads/main\tHEAD", as ls-remote --symref prints them.
+void read_remote(const std::string& text, ClosingPlan& plan) {
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        const std::string line = text.substr(at, end - at);
+        at = end + 1;
+        const std::size_t tab = line.find('\t');
+        if (tab == std::string::npos) continue;
+        const std::string name = line.substr(tab + 1);
+        const std::string symbolic = "ref: " + kHeads;
+        if (name == "HEAD" && line.starts_with(symbolic)) {
+            plan.fallback = line.substr(symbolic.size(), tab - symbolic.size());
+        }
+        if (name == kHeads + plan.branch) plan.tip = line.substr(0, tab);
+    }
+}
+
+Result<std::string> look_at_remote(const Repository& repository, const ClosingPlan& plan) {
+    return repository.ask({"ls-remote", "--symref", plan.remote, "HEAD", kHeads + plan.branch});
+}
+
+Result<> delete_remote_branch(const Repository& repository, const ClosingPlan& plan,
+                              UndoReport& report) {
+    if (plan.tip.empty()) return {};
+    ClosingPlan now = plan;
+    now.tip.clear();
+    TRY_ASSIGN(const std::string text, look_at_remote(repository, plan));
+    read_remote(text, now);
+    if (!now.tip.empty()) {
+        // The lease keeps what somebody pushed there since.
+        TRY_ASSIGN(const ProcessOutcome outcome,
+                   repository.run({"push", "--porcelain",
+                                   "--force-with-lease=" + kHeads + plan.branch + ":" + plan.tip,
+                                   plan.remote, ":" + kHeads + plan.branch}));
+        if (outcome.exit_code != 0) {
+            report.errors.push_back("The branch " + plan.branch + " could not be deleted at " +
+                                    plan.remote + ": " + words_of(outcome));
+            return {};
+        }
+    }
+    report.notes.push_back("The branch " + plan.branch + " was at " + plan.tip + "; `git push " +
+                           plan.remote + " " + plan.tip + ":" + kHeads + plan.branch +
+                           "` brings it back.");
+    return {};
+}
+
+Result<> delete_local_branch(const Repository& repository, const ClosingPlan& plan,
+                             UndoReport& report) {
+    TRY_ASSIGN(const std::optional<std::string> tip, repository.commit_of(kHeads + plan.branch));
+    if (!tip) return {};
+    TRY_ASSIGN(const Standing standing, repository.standing());
+    std::string failure;
+    if (standing.branch == plan.branch) {
+        TRY_ASSIGN(const ProcessOutcome outcome,
+                   repository.run({"switch", "--quiet", "--no-guess", plan.fallback}));
+        if (outcome.exit_code != 0) failure = words_of(outcome);
+    }
+    if (failure.empty()) {
+        TRY_ASSIGN(const ProcessOutcome outcome,
+                   repository.run({"branch", "--quiet", "-D", "--", plan.branch}));
+        if (outcome.exit_code != 0) failure = words_of(outcome);
+    }
+    if (!failure.empty()) {
+        report.errors.push_back("The local branch " + plan.branch + " stays: " + failure);
+    } else if (*tip != plan.tip) {
+        report.notes.push_back("The local branch " + plan.branch + " was at " + *tip +
+                               "; `git branch " + plan.branch + " " + *tip + "` brings it back.");
+    }
+    return {};
+}
+
+/// True when it is closed.
+bool close_one(const Repository& repository, const PullRequest& request, UndoReport& report) {
+    const std::string comment = fmt::format("🔙 Closed by `/undo` on issue #{}.", report.issue);
+    std::string complaint;
+    const Result<bool> closed = PullRequests(repository).close(request, comment, complaint);
+    if (!closed) {
+        report.errors.push_back(
+            fmt::format("Failed to close PR #{}: {}", request.number, closed.error().message()));
+        return false;
+    }
+    if (!*closed) {
+        report.errors.push_back(
+            fmt::format("PR #{} is closed, but gh said: {}", request.number, complaint));
+    }
+    report.closed.push_back(request.url);
+    return true;
+}
+
+}  // namespace
+
+Result<ClosingPlan> plan_closing(const Repository& repository, const Standing& standing,
+                                 std::vector<PullRequest> requests, const std::string& branch,
+                                 const std::string& remote) {
+    ClosingPlan plan{std::move(requests), branch, remote, {}, {}};
+    TRY_ASSIGN(const std::string text, look_at_remote(repository, plan));
+    read_remote(text, plan);
+    if (branch == plan.fallback) {
+        return Error(
+            ErrorKind::kUsage, EINVAL,
+            "git undo: " + branch + " is the default branch of " + remote + "; it is not deleted",
+            "name the task's branch with --branch");
+    }
+    if (standing.branch != branch) return plan;
+    TRY_ASSIGN(const std::vector<std::string> changed, repository.changed_files());
+    if (changed.empty() && standing.underway.empty()) return plan;
+    return Error(ErrorKind::kConflict, EBUSY,
+                 "git undo: the branch " + branch + " is checked out here with uncommitted changes",
+                 "`git commit` or `git stash` them first");
+}
+
+Result<> close_requests(const Repository& repository, const ClosingPlan& plan, UndoReport& report) {
+    bool all = true;
+    for (const PullRequest& request : plan.requests)
+        all = close_one(repository, request, report) && all;
+    if (!all) return {};
+    for (const auto& step : {delete_remote_branch, delete_local_branch}) {
+        const Result<> done = step(repository, plan, report);
+        if (!done) report.errors.push_back(done.error().message());
+    }
+    return {};
+}
+
+}  // namespace unwrite::git

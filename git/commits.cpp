@@ -1,0 +1,237 @@
+#include "git/commits.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <functional>
+#include <set>
+
+namespace unwrite::git {
+
+namespace {
+
+constexpr std::string_view kReverts = "This reverts commit ";
+constexpr std::size_t kPage = 500;
+
+struct Logged {
+    AgentCommit commit;
+    std::string body;
+};
+
+std::vector<std::string> words(const std::string& text) {
+    std::vector<std::string> list;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find(' ', at), text.size());
+        if (end > at) list.push_back(text.substr(at, end - at));
+        at = end + 1;
+    }
+    return list;
+}
+
+bool is_hex(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+}
+
+/// The commits that this message says it reverts.
+std::vector<std::string> reverted_by(const std::string& body) {
+    std::vector<std::string> ids;
+    for (std::size_t at = body.find(kReverts); at != std::string::npos;
+         at = body.find(kReverts, at + 1)) {
+        std::size_t end = at + kReverts.size();
+        while (end < body.size() && is_hex(body[end]))
+            ++end;
+        const std::string id = body.substr(at + kReverts.size(), end - at - kReverts.size());
+        // Only a whole name is proof; a short one may be anything's.
+        if (id.size() == 40 || id.size() == 64) ids.push_back(id);
+    }
+    return ids;
+}
+
+Result<std::vector<Logged>> read_log(const std::string& text) {
+    constexpr std::size_t kFields = 5;
+    std::vector<std::string> fields;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find('\0', at), text.size());
+        fields.push_back(text.substr(at, end - at));
+        at = end + 1;
+    }
+    if (fields.size() % kFields != 0) {
+        return Error(ErrorKind::kSystem, EPROTO, "read git log: its records cannot be told apart");
+    }
+    std::vector<Logged> list;
+    for (std::size_t at = 0; at < fields.size(); at += kFields) {
+        Logged logged;
+        logged.commit.id = fields[at];
+        logged.commit.parents = words(fields[at + 1]);
+        logged.commit.time = fields[at + 2];
+        logged.commit.subject = fields[at + 3];
+        logged.body = fields[at + 4];
+        list.push_back(std::move(logged));
+    }
+    return list;
+}
+
+/// Calls `visit` for each commit that has one of `needles` in its message, newest first, until it
+/// answers false. git narrows the history down; what exactly matches is the caller's to decide.
+Result<> walk(const Repository& repository, const std::string& from,
+              const std::vector<std::string>& needles,
+              const std::function<Result<bool>(Logged&)>& visit) {
+    Arguments arguments = {"log",
+                           "-z",
+                           "--date-order",
+                           "--no-patch",
+                           "--no-show-signature",
+                           "--no-notes",
+                           "--encoding=UTF-8",
+                           "--fixed-strings",
+                           "--format=tformat:%H%x00%P%x00%aI%x00%s%x00%B",
+                           "--max-count=" + std::to_string(kPage)};
+    for (const std::string& needle : needles)
+        arguments.push_back("--grep=" + needle);
+    for (std::size_t skip = 0;; skip += kPage) {
+        Arguments page = arguments;
+        page.push_back("--skip=" + std::to_string(skip));
+        page.insert(page.end(), {"--end-of-options", from, "--"});
+        TRY_ASSIGN(const std::string text, repository.ask(page));
+        TRY_ASSIGN(std::vector<Logged> list, read_log(text));
+        for (Logged& logged : list) {
+            TRY_ASSIGN(const bool more, visit(logged));
+            if (!more) return {};
+        }
+        if (list.size() < kPage) return {};
+    }
+}
+
+/// Keeps the books while a history is walked from its newest commit: a revert that stands undoes
+/// what it names, a revert that was itself reverted does not.
+class Undone {
+ public:
+    /// Whether this commit was reverted by a newer one; notes what it reverts, if not.
+    bool meets(const Logged& logged) {
+        if (ids_.contains(logged.commit.id)) return true;
+        for (const std::string& id : reverted_by(logged.body))
+            ids_.insert(id);
+        return false;
+    }
+    bool has(const std::string& id) const { return ids_.contains(id); }
+
+ private:
+    std::set<std::string> ids_;
+};
+
+class Search {
+ public:
+    Search(const Repository& repository, std::uint64_t issue, const Conventions& conventions,
+           std::size_t wanted)
+        : repository_(repository), conventions_(conventions), wanted_(wanted) {
+        for (const std::string& subject : conventions.subjects)
+            subjects_.push_back(with_issue(subject, issue));
+    }
+
+    Result<Found> in(const std::string& from) {
+        std::vector<std::string> needles = subjects_;
+        needles.emplace_back(kReverts);
+        TRY(walk(repository_, from, needles, [this](Logged& logged) { return meet(logged); }));
+        return std::move(found_);
+    }
+
+ private:
+    Result<bool> meet(Logged& logged) {
+        const bool undone = undone_.meets(logged);
+        const std::string& subject = logged.commit.subject;
+        if (std::find(subjects_.begin(), subjects_.end(), subject) == subjects_.end()) return true;
+        if (undone) {
+            ++found_.undone;
+            return true;
+        }
+        TRY(sort(std::move(logged.commit)));
+        return found_.code.size() < wanted_;
+    }
+
+    Result<> sort(AgentCommit commit) {
+        if (!commit.is_merge()) {
+            const std::string parent = commit.parents.empty() ? "" : commit.parents[0];
+            TRY_ASSIGN(commit.changes, changes_of(repository_, commit.id, parent));
+            if (commit.changes.empty()) {
+                ++found_.empty;
+                return {};
+            }
+            if (code_files(commit, conventions_).empty()) {
+                ++found_.state_only;
+                return {};
+            }
+        }
+        found_.code.push_back(std::move(commit));
+        return {};
+    }
+
+    const Repository& repository_;
+    const Conventions& conventions_;
+    std::size_t wanted_;
+    std::vector<std::string> subjects_;
+    Undone undone_;
+    Found found_;
+};
+
+}  // namespace
+
+bool Conventions::is_state(std::string_view path) const {
+    return std::any_of(state_paths.begin(), state_paths.end(), [&](const std::string& state) {
+        return state.ends_with('/') ? path.starts_with(state) : path == state;
+    });
+}
+
+std::string with_issue(std::string text, std::uint64_t issue) {
+    constexpr std::string_view kPlace = "{issue}";
+    const std::string number = std::to_string(issue);
+    for (std::size_t at = text.find(kPlace); at != std::string::npos;
+         at = text.find(kPlace, at + number.size())) {
+        text.replace(at, kPlace.size(), number);
+    }
+    return text;
+}
+
+std::vector<std::string> code_files(const AgentCommit& commit, const Conventions& conventions) {
+    std::vector<std::string> files;
+    for (const PathChange& change : commit.changes) {
+        if (!conventions.is_state(change.path)) files.push_back(change.path);
+    }
+    return files;
+}
+
+Result<std::vector<PathChange>> changes_of(const Repository& repository, const std::string& id,
+                                           const std::string& parent) {
+    Arguments arguments = {"diff-tree",   "-z",           "-r",     "--raw",
+                           "--no-abbrev", "--no-renames", "--root", "--no-commit-id"};
+    if (!parent.empty()) arguments.push_back(parent);
+    arguments.push_back(id);
+    TRY_ASSIGN(const std::string text, repository.ask(arguments));
+    const std::vector<std::string> parts = split_nul(text);
+    std::vector<PathChange> changes;
+    for (std::size_t at = 0; at + 1 < parts.size(); at += 2) {
+        // ":100644 100644 <old id> <new id> M", then the path.
+        const std::vector<std::string> facts = words(parts[at]);
+        if (facts.size() != 5 || facts[0].size() != 7) {
+            return Error(ErrorKind::kSystem, EPROTO, "read git diff-tree: an unknown format");
+        }
+        changes.push_back({parts[at + 1], facts[0].substr(1), facts[2]});
+    }
+    return changes;
+}
+
+Result<Found> find_agent_commits(const Repository& repository, const std::string& from,
+                                 std::uint64_t issue, const Conventions& conventions,
+                                 std::size_t wanted) {
+    return Search(repository, issue, conventions, wanted).in(from);
+}
+
+Result<bool> is_reverted(const Repository& repository, const std::string& from,
+                         const std::string& id) {
+    Undone undone;
+    TRY(walk(repository, from, {std::string(kReverts)}, [&](Logged& logged) -> Result<bool> {
+        undone.meets(logged);
+        return !undone.has(id);
+    }));
+    return undone.has(id);
+}
+
+}  // namespace unwrite::git

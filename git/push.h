@@ -1,0 +1,31 @@
+// Bringing the current branch to its remote.
+#pragma once
+
+#include <string>
+
+#include "git/repository.h"
+
+namespace unwrite::git {
+
+struct PushTarget {
+    std::string remote;
+    std::string branch;  ///< short name at the remote
+};
+
+/// Where `branch` is pushed to: `remote` when it is given, else the one that the branch follows,
+/// else "origin". kNotFound when there is no such remote.
+Result<PushTarget> push_target(const Repository& repository, const std::string& branch,
+                               const std::string& remote);
+
+struct Pushed {
+    bool done = false;
+    bool rebased = false;  ///< the commits have other names now
+    std::string error;     ///< a sentence; "" when done
+};
+
+/// Pushes HEAD there, three times at most. After each try but the last, the new commits are put on
+/// top of what others pushed meanwhile; where that conflicts, and at a protected branch, it ends at
+/// once. Never forces; a failure leaves the local branch as it was.
+Result<Pushed> push(const Repository& repository, const PushTarget& target);
+
+}  // namespace unwrite::git

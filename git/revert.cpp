@@ -1,0 +1,152 @@
+#include "git/revert.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/syscalls.h"
+
+namespace unwrite::git {
+
+namespace {
+
+constexpr std::chrono::seconds kLong(600);
+
+/// An index file of our own in the repository's directory, removed afterwards.
+class OwnIndex {
+ public:
+    static Result<OwnIndex> make(const Repository& repository) {
+        OwnIndex index;
+        TRY_ASSIGN(index.path_, repository.own_path("unwrite-index-" + std::to_string(::getpid())));
+        return index;
+    }
+    OwnIndex(OwnIndex&& other) noexcept : path_(std::exchange(other.path_, "")) {}
+    OwnIndex& operator=(OwnIndex&&) = delete;
+    ~OwnIndex() {
+        if (path_.empty()) return;
+        ignore(sys::unlink(AT_FDCWD, path_), "it may never have been written");
+        ignore(sys::unlink(AT_FDCWD, path_ + ".lock"), "left only when git was killed");
+    }
+    Extra extra(std::string input = {}) const {
+        return Extra{.input = std::move(input), .index = path_, .timeout = kLong};
+    }
+
+ private:
+    OwnIndex() = default;
+    std::string path_;
+};
+
+/// What `update-index --index-info` reads to put the state paths back to what the parent had.
+std::string state_as_before(const AgentCommit& commit, const Conventions& conventions) {
+    std::string lines;
+    for (const PathChange& change : commit.changes) {
+        if (!conventions.is_state(change.path)) continue;
+        lines += change.old_mode == "000000" ? "0 " + change.old_id
+                                             : change.old_mode + " " + change.old_id;
+        lines += "\t" + change.path;
+        lines += '\0';
+    }
+    return lines;
+}
+
+/// A commit that changes what `commit` does to everything but state, against the first parent. Its
+/// opposite cannot touch a state path, whatever happened there since.
+Result<std::string> without_state(const Repository& repository, const AgentCommit& commit,
+                                  const Conventions& conventions) {
+    TRY_ASSIGN(const OwnIndex index, OwnIndex::make(repository));
+    TRY(repository.ask({"read-tree", commit.id}, index.extra()));
+    TRY(repository.ask({"update-index", "-z", "--index-info"},
+                       index.extra(state_as_before(commit, conventions))));
+    TRY_ASSIGN(const std::string tree, repository.line({"write-tree"}, index.extra()));
+    Arguments arguments = {"commit-tree", tree};
+    if (!commit.parents.empty()) arguments.insert(arguments.end(), {"-p", commit.parents[0]});
+    return repository.line(arguments, Extra{.input = commit.subject + "\n"});
+}
+
+std::string message_for(const AgentCommit& commit) {
+    std::string text = "Revert \"" + commit.subject + "\"\n\nThis reverts commit " + commit.id;
+    if (commit.is_merge()) text += ", reversing\nchanges made to " + commit.parents[0];
+    return text + ".\n";
+}
+
+Result<std::vector<std::string>> unmerged_paths(const Repository& repository) {
+    TRY_ASSIGN(const std::string entries, repository.ask({"ls-files", "-u", "-z"}));
+    std::vector<std::string> paths;
+    for (const std::string& entry : split_nul(entries)) {
+        const std::size_t tab = entry.find('\t');
+        if (tab != std::string::npos) paths.push_back(entry.substr(tab + 1));
+    }
+    paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
+    return paths;
+}
+
+/// Whether a revert is underway that could be aborted.
+Result<bool> underway(const Repository& repository) {
+    TRY_ASSIGN(const std::optional<std::string> head, repository.commit_of("REVERT_HEAD"));
+    return head.has_value();
+}
+
+Result<> abort_revert(const Repository& repository) {
+    TRY_ASSIGN(const bool begun, underway(repository));
+    if (!begun) return {};
+    const Result<std::string> done = repository.ask({"revert", "--abort"}, Extra{.timeout = kLong});
+    if (done) return {};
+    return Error(ErrorKind::kSystem, EIO,
+                 "abort the revert: " + done.error().message() + "; it is still underway",
+                 "`git revert --abort` ends it");
+}
+
+/// The failure that is to be reported, once nothing is left half-done.
+Error undone(const Repository& repository, const Error& failure) {
+    const Result<> aborted = abort_revert(repository);
+    return aborted ? failure : aborted.error();
+}
+
+Result<Reverted> commit_revert(const Repository& repository, const AgentCommit& commit) {
+    Reverted reverted;
+    TRY_ASSIGN(const std::vector<std::string> staged, repository.staged_files());
+    if (staged.empty()) {
+        TRY(abort_revert(repository));
+        reverted.how = Reverted::How::kEmpty;
+        return reverted;
+    }
+    TRY(repository.ask({"commit", "--quiet", "--no-verify", "--cleanup=verbatim", "--file=-"},
+                       Extra{.input = message_for(commit), .timeout = kLong}));
+    TRY_ASSIGN(reverted.commit, repository.line({"rev-parse", "HEAD"}));
+    return reverted;
+}
+
+bool touches_state(const AgentCommit& commit, const Conventions& conventions) {
+    return std::any_of(commit.changes.begin(), commit.changes.end(),
+                       [&](const PathChange& change) { return conventions.is_state(change.path); });
+}
+
+}  // namespace
+
+Result<Reverted> revert_commit(const Repository& repository, const AgentCommit& commit,
+                               const Conventions& conventions) {
+    std::string what = commit.id;
+    if (commit.is_merge() || touches_state(commit, conventions)) {
+        TRY_ASSIGN(what, without_state(repository, commit, conventions));
+    }
+    const Result<ProcessOutcome> outcome =
+        repository.run({"revert", "--no-commit", "--no-edit", what}, Extra{.timeout = kLong});
+    if (!outcome) return undone(repository, outcome.error());
+    if (outcome->exit_code == 0) {
+        Result<Reverted> reverted = commit_revert(repository, commit);
+        return reverted ? std::move(reverted) : undone(repository, reverted.error());
+    }
+    Reverted reverted;
+    reverted.how = Reverted::How::kConflict;
+    Result<std::vector<std::string>> paths = unmerged_paths(repository);
+    if (!paths) return undone(repository, paths.error());
+    reverted.conflicts = *std::move(paths);
+    TRY(abort_revert(repository));
+    if (!reverted.conflicts.empty()) return reverted;
+    return Error(ErrorKind::kConflict, EBUSY,
+                 "revert " + short_id(commit.id) + ": " + words_of(*outcome));
+}
+
+}  // namespace unwrite::git

@@ -1,0 +1,334 @@
+#include "git/undo.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+
+#include "git/closing.h"
+#include "git/pull_requests.h"
+#include "git/push.h"
+#include "git/revert.h"
+#include "git/revert_request.h"
+#include "git/traces.h"
+#include "git/undo_checks.h"
+
+namespace unwrite::git {
+
+namespace {
+
+// Commits whose changes turn out to be gone already do not count; these stand in for them.
+constexpr std::size_t kSpare = 8;
+
+class Undo {
+ public:
+    Undo(const Repository& repository, const UndoOptions& options)
+        : repository_(repository), options_(options) {
+        report_.issue = options.issue;
+        branch_ = options.branch.empty() ? with_issue(options.conventions.branch, options.issue)
+                                         : options.branch;
+    }
+
+    Result<UndoReport> act() {
+        TRY_ASSIGN(standing_, repository_.standing());
+        TRY(check_traces(options_));
+        TRY(look_at_pull_requests());
+        if (!open_.empty()) {
+            TRY(close());
+        } else {
+            TRY(find());
+            TRY_ASSIGN(const std::optional<PullRequest> merged, merged_request());
+            if (merged) {
+                TRY(undo_merged(*merged));
+            } else if (found_.code.empty()) {
+                say_nothing();
+            } else {
+                TRY(revert());
+            }
+        }
+        return std::move(report_);
+    }
+
+ private:
+    bool something_done() const {
+        return !report_.reverted.empty() || !report_.closed.empty() ||
+               !report_.revert_pull_request.empty();
+    }
+
+    Result<> begin() { return options_.before_change ? options_.before_change() : Result<>(); }
+
+    // ---- pull requests
+
+    Result<> look_at_pull_requests() {
+        TRY_ASSIGN(const std::string remotes, repository_.ask({"remote"}));
+        if (!options_.pull_requests || remotes.empty()) return {};
+        TRY_ASSIGN(const PushTarget target,
+                   push_target(repository_, standing_.branch, options_.remote));
+        remote_ = target.remote;
+        const PullRequests requests(repository_);
+        Result<std::vector<PullRequest>> open = requests.open(branch_);
+        if (!open && open.error().kind() == ErrorKind::kNotFound) {
+            without_requests_ = open.error().message();
+            return {};
+        }
+        if (!open) return open.error();
+        open_ = *std::move(open);
+        if (open_.empty()) {
+            TRY_ASSIGN(merged_, requests.merged(branch_));
+        }
+        return {};
+    }
+
+    Result<> close() {
+        TRY_ASSIGN(const ClosingPlan plan,
+                   plan_closing(repository_, standing_, std::move(open_), branch_, remote_));
+        if (options_.dry_run) {
+            for (const PullRequest& request : plan.requests)
+                report_.closed.push_back(request.url);
+            report_.end = UndoEnd::kPlanned;
+            return {};
+        }
+        TRY(begin());
+        TRY(close_requests(repository_, plan, report_));
+        return finish();
+    }
+
+    /// The merged pull request that the newest commits came with, unless it was reverted since.
+    Result<std::optional<PullRequest>> merged_request() {
+        for (const PullRequest& request : merged_) {
+            if (request.merge_commit.empty()) continue;
+            TRY_ASSIGN(const std::optional<std::string> here,
+                       repository_.commit_of(request.merge_commit));
+            if (here && !standing_.head.empty()) {
+                TRY_ASSIGN(const bool reverted,
+                           is_reverted(repository_, standing_.head, request.merge_commit));
+                if (reverted) continue;
+            }
+            TRY_ASSIGN(const bool brought, brought_by(request, here.has_value()));
+            if (brought) return std::optional(request);
+        }
+        return std::optional<PullRequest>();
+    }
+
+    Result<bool> brought_by(const PullRequest& request, bool here) {
+        // A task that has commits of its own elsewhere may have been undone there already.
+        if (found_.code.empty()) return found_.undone == 0;
+        const std::string& newest = found_.code[0].id;
+        if (newest == request.merge_commit) return true;
+        if (here) {
+            TRY_ASSIGN(const ProcessOutcome range,
+                       repository_.run({"rev-list", request.merge_commit, "--not",
+                                        request.merge_commit + "^1", "--"}));
+            if (range.exit_code == 0 && range.out.find(newest) != std::string::npos) return true;
+        }
+        TRY_ASSIGN(const std::vector<RequestedCommit> commits,
+                   PullRequests(repository_).commits(request));
+        return std::any_of(commits.begin(), commits.end(),
+                           [&](const RequestedCommit& commit) { return commit.id == newest; });
+    }
+
+    Result<> undo_merged(const PullRequest& merged) {
+        report_.merged_number = merged.number;
+        report_.merged_commit = merged.merge_commit;
+        TRY_ASSIGN(const std::optional<std::string> second,
+                   repository_.commit_of(merged.merge_commit + "^2"));
+        report_.merged_is_merge = second.has_value();
+        report_.end = UndoEnd::kMerged;
+        if (!options_.revert_merged || options_.dry_run) return {};
+        TRY(begin());
+        TRY(open_revert_request(repository_, merged, remote_, options_.conventions, report_));
+        if (report_.conflicting.empty()) return finish();
+        note_conflict();
+        report_.end = UndoEnd::kConflict;
+        return {};
+    }
+
+    // ---- commits
+
+    Result<> find() {
+        if (standing_.head.empty()) return {};
+        TRY_ASSIGN(found_, find_agent_commits(repository_, standing_.head, options_.issue,
+                                              options_.conventions, options_.count + kSpare));
+        return {};
+    }
+
+    void say_nothing() {
+        report_.end = UndoEnd::kNothing;
+        if (!found_.any()) {
+            report_.errors.emplace_back("No agent commits found for this issue to undo.");
+        } else if (found_.undone > 0) {
+            report_.undone_before = true;
+            report_.errors.emplace_back("The agent's commits for this issue were undone already.");
+        } else if (found_.state_only > 0) {
+            report_.errors.emplace_back(
+                "The agent's recent commits for this issue only updated session state (no file "
+                "changes to undo).");
+        } else {
+            report_.errors.emplace_back(
+                "The agent's commits for this issue are empty (no file changes to undo).");
+        }
+        if (!without_requests_.empty()) report_.errors.push_back(without_requests_);
+        if (standing_.shallow)
+            report_.errors.emplace_back(
+                "This clone is shallow; `git fetch --unshallow` shows older commits.");
+    }
+
+    Result<> revert() {
+        const std::size_t count = std::min(options_.count, found_.code.size());
+        const std::vector<AgentCommit> asked(
+            found_.code.begin(), found_.code.begin() + static_cast<std::ptrdiff_t>(count));
+        TRY(check_commits(asked, standing_, options_.count));
+        TRY(check_work_tree(repository_, standing_, options_.conventions,
+                            trace_files(repository_, options_)));
+        PushTarget target;
+        if (options_.push) {
+            TRY_ASSIGN(target, push_target(repository_, standing_.branch, options_.remote));
+        }
+        if (!without_requests_.empty()) report_.errors.push_back(without_requests_);
+        if (options_.dry_run) {
+            for (const AgentCommit& commit : asked)
+                note_reverted(commit);
+            report_.end = UndoEnd::kPlanned;
+            return {};
+        }
+        TRY(begin());
+        TRY(revert_each());
+        return finish();
+    }
+
+    Result<> revert_each() {
+        for (const AgentCommit& commit : found_.code) {
+            if (report_.reverted.size() == options_.count) return {};
+            if (options_.interrupted && options_.interrupted()) {
+                report_.errors.emplace_back("Interrupted: the rest was not undone.");
+                report_.end = UndoEnd::kFailed;
+                return {};
+            }
+            const Result<> checked = check_commits({commit}, standing_, 1);
+            if (!checked) return stop(checked.error());
+            const Result<Reverted> reverted =
+                revert_commit(repository_, commit, options_.conventions);
+            if (!reverted) return stop(reverted.error());
+            if (reverted->how == Reverted::How::kConflict) {
+                report_.conflicting = commit.id;
+                report_.in_the_way = reverted->conflicts;
+                note_conflict();
+                report_.end = UndoEnd::kConflict;
+                return {};
+            }
+            if (reverted->how == Reverted::How::kEmpty) {
+                report_.errors.push_back("What commit " + short_id(commit.id) +
+                                         " changed is gone already; it does not count.");
+                continue;
+            }
+            report_.revert_commit = reverted->commit;
+            note_reverted(commit);
+        }
+        say_fewer();
+        return {};
+    }
+
+    /// Earlier reverts stand; without any, the failure is all there is to say.
+    Result<> stop(const Error& error) {
+        if (report_.reverted.empty()) return error;
+        report_.errors.push_back(error.message());
+        report_.end = UndoEnd::kFailed;
+        return {};
+    }
+
+    void say_fewer() {
+        const std::size_t done = report_.reverted.size();
+        if (done == 0) {
+            report_.end = UndoEnd::kNothing;
+            report_.undone_before = true;
+        } else if (done < options_.count) {
+            report_.errors.push_back(fmt::format(
+                "Only {} of the {} commits asked for were there to undo.", done, options_.count));
+        }
+    }
+
+    void note_reverted(const AgentCommit& commit) {
+        report_.reverted.push_back(commit);
+        for (const std::string& file : code_files(commit, options_.conventions)) {
+            if (std::find(report_.files.begin(), report_.files.end(), file) == report_.files.end())
+                report_.files.push_back(file);
+        }
+    }
+
+    void note_conflict() {
+        report_.errors.push_back(
+            "Could not cleanly revert commit " + short_id(report_.conflicting) +
+            ". The changes may have been modified by subsequent commits. Manual intervention may "
+            "be needed.");
+    }
+
+    // ---- afterwards
+
+    /// The traces, the push, and how it ended.
+    Result<> finish() {
+        if (!something_done()) {
+            if (report_.end == UndoEnd::kDone) report_.end = UndoEnd::kFailed;
+            return {};
+        }
+        if (report_.end == UndoEnd::kMerged) report_.end = UndoEnd::kDone;
+        if (report_.end != UndoEnd::kDone) report_.end = UndoEnd::kPartly;
+        leave_traces(repository_, options_, report_);
+        if (options_.push) bring_to_remote();
+        return {};
+    }
+
+    void bring_to_remote() {
+        const bool anything = !report_.revert_commit.empty() || !report_.state_commit.empty();
+        if (!anything || (!report_.revert_pull_request.empty() && report_.state_commit.empty()))
+            return;
+        const Result<> done = push_commits();
+        if (done) return;
+        report_.errors.push_back(done.error().message());
+        report_.end = UndoEnd::kPartly;
+    }
+
+    Result<> push_commits() {
+        TRY_ASSIGN(const Standing now, repository_.standing());
+        TRY_ASSIGN(const PushTarget target, push_target(repository_, now.branch, options_.remote));
+        TRY_ASSIGN(const Pushed pushed, push(repository_, target));
+        report_.pushed = pushed.done;
+        if (!pushed.done) {
+            report_.errors.push_back(pushed.error);
+            report_.end = UndoEnd::kPartly;
+        }
+        if (!pushed.rebased) return {};
+        // The new commits have other names now: the state commit is the last of them.
+        const bool has_state = !report_.state_commit.empty();
+        if (has_state) {
+            TRY_ASSIGN(report_.state_commit, repository_.line({"rev-parse", "HEAD"}));
+        }
+        if (!report_.reverted.empty()) {
+            TRY_ASSIGN(report_.revert_commit,
+                       repository_.line({"rev-parse", has_state ? "HEAD~1" : "HEAD"}));
+        }
+        return {};
+    }
+
+    const Repository& repository_;
+    const UndoOptions& options_;
+    std::string branch_;
+    std::string remote_;
+    Standing standing_;
+    std::vector<PullRequest> open_;
+    std::vector<PullRequest> merged_;
+    std::string without_requests_;  ///< why pull requests were not looked at
+    Found found_;
+    UndoReport report_;
+};
+
+}  // namespace
+
+Result<UndoReport> undo(Programs& programs, const std::string& directory,
+                        const UndoOptions& options) {
+    TRY(check_options(options));
+    TRY_ASSIGN(const Repository repository, Repository::open(programs, directory));
+    return Undo(repository, options).act();
+}
+
+}  // namespace unwrite::git
