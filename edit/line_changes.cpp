@@ -1,0 +1,72 @@
+#include "edit/line_changes.h"
+
+#include <git2.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <string>
+
+namespace unwrite::edit {
+
+namespace {
+
+struct FreePatch {
+    void operator()(git_patch* patch) const { git_patch_free(patch); }
+};
+using PatchPtr = std::unique_ptr<git_patch, FreePatch>;
+
+Error not_compared() {
+    const git_error* error = git_error_last();
+    const bool told = error != nullptr && error->message != nullptr;
+    return {ErrorKind::kSystem, EIO,
+            std::string("compare lines: ") + (told ? error->message : "unknown")};
+}
+
+// Initialised once and for the life of the process: libgit2 keeps tables and thread-local errors.
+bool git_is_ready() {
+    static const bool ready = git_libgit2_init() > 0;
+    return ready;
+}
+
+// git counts from the line before where a side has none.
+std::uint64_t start_of(int start, int count) {
+    return static_cast<std::uint64_t>(count == 0 ? start + 1 : start);
+}
+
+}  // namespace
+
+Result<std::vector<LineChange>> line_changes(std::string_view older, std::string_view newer) {
+    if (!git_is_ready()) return not_compared();
+    git_diff_options options;
+    if (git_diff_options_init(&options, GIT_DIFF_OPTIONS_VERSION) != 0) return not_compared();
+    options.flags = GIT_DIFF_FORCE_TEXT | GIT_DIFF_INDENT_HEURISTIC;
+    options.context_lines = 0;
+    git_patch* made = nullptr;
+    if (git_patch_from_buffers(&made, older.data(), older.size(), nullptr, newer.data(),
+                               newer.size(), nullptr, &options) != 0)
+        return not_compared();
+    const PatchPtr patch(made);
+    std::vector<LineChange> changes;
+    for (std::size_t i = 0; i < git_patch_num_hunks(patch.get()); ++i) {
+        const git_diff_hunk* hunk = nullptr;
+        if (git_patch_get_hunk(&hunk, nullptr, patch.get(), i) != 0) return not_compared();
+        changes.push_back({start_of(hunk->old_start, hunk->old_lines),
+                           static_cast<std::uint64_t>(hunk->old_lines),
+                           start_of(hunk->new_start, hunk->new_lines),
+                           static_cast<std::uint64_t>(hunk->new_lines)});
+    }
+    return changes;
+}
+
+std::vector<std::string_view> split_lines(std::string_view text) {
+    std::vector<std::string_view> lines;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+        lines.push_back(text.substr(0, end));
+        text.remove_prefix(end);
+    }
+    return lines;
+}
+
+}  // namespace unwrite::edit
