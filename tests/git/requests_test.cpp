@@ -1,0 +1,228 @@
+// Pull requests: closed with their branch, or taken back by another one.
+#include <gtest/gtest.h>
+
+#include "tests/git/world.h"
+
+namespace unwrite::git::tests {
+namespace {
+
+using Names = std::vector<std::string>;
+
+const std::string kUrl = "https://git.example.invalid/o/r/pull/";
+
+std::string request(int number, const std::string& more = {}) {
+    return R"({"number":)" + std::to_string(number) + R"(,"url":")" + kUrl +
+           std::to_string(number) + R"(","title":"Do it","baseRefName":"main")" + more + "}";
+}
+
+/// main with a start, and the task's branch with one commit of the agent, both at the remote.
+struct Requested : World {
+    Requested() {
+        commit("start", {{"a", "0\n"}});
+        add_remote();
+        git({"switch", "--quiet", "--create", branch});
+        agent = agent_commit(7, {{"made", "by the agent\n"}});
+        git({"push", "--quiet", "origin", branch});
+        git({"switch", "--quiet", "main"});
+    }
+    void is_open() const {
+        gh_says("pr-list-open", "[" + request(3) + "]");
+        // As the real one does with --delete-branch.
+        gh_does("pr-close", "git push --quiet origin --delete " + branch);
+    }
+    bool remote_has_branch() const {
+        return !git({"ls-remote", "origin", "refs/heads/" + branch}).empty();
+    }
+    std::string branch = "gitclaw/issue-7";
+    std::string agent;
+};
+
+TEST(GitRequests, S111_S126_TheOpenOneIsClosedAndItsBranchDeleted) {
+    const Requested world;
+    world.is_open();
+    const std::string head = world.head();
+    ASSERT_ASSIGN(const UndoReport report, world.undo(7));
+    EXPECT_EQ(report.end, UndoEnd::kDone);
+    EXPECT_EQ(report.closed, Names{kUrl + "3"});
+    EXPECT_TRUE(report.reverted.empty());
+    EXPECT_FALSE(world.remote_has_branch());
+    EXPECT_EQ(world.git({"branch", "--list", world.branch}), "");
+    EXPECT_EQ(world.head(), head);
+    EXPECT_EQ(markdown(report), "## 🔙 Undo complete\n\n**PRs closed:**\n- " + kUrl + "3\n");
+    EXPECT_NE(world.gh_calls().find("pr list --head gitclaw/issue-7 --state open"),
+              std::string::npos);
+    EXPECT_NE(world.gh_calls().find("pr close 3 --delete-branch --comment "), std::string::npos)
+        << world.gh_calls();
+    // What was there can be had back.
+    ASSERT_EQ(report.notes.size(), 1u);
+    EXPECT_NE(report.notes[0].find("git push origin " + world.agent), std::string::npos);
+}
+
+TEST(GitRequests, S111_TheCommentNamesTheIssue) {
+    const Requested world;
+    world.is_open();
+    std::string comment;
+    WatchedPrograms programs([&](const ProcessRequest& call) {
+        if (has_word(call, "close")) comment = call.arguments.back();
+        return std::nullopt;
+    });
+    ASSERT_OK(git::undo(programs, world.work(), world.options(7)));
+    EXPECT_EQ(comment, "🔙 Closed by `/undo` on issue #7.");
+}
+
+TEST(GitRequests, S111_S126_ABranchThatGhLeftIsDeletedToo) {
+    const Requested world;
+    world.is_open();
+    world.gh_does("pr-close", ":");
+    ASSERT_ASSIGN(const UndoReport report, world.undo(7));
+    EXPECT_EQ(report.end, UndoEnd::kDone);
+    EXPECT_FALSE(world.remote_has_branch());
+    EXPECT_EQ(report.errors, Names{});
+}
+
+TEST(GitRequests, S111_S126_FromTheTasksBranchItself) {
+    const Requested world;
+    world.is_open();
+    world.git({"switch", "--quiet", world.branch});
+    world.write("made", "a person's edit\n");
+    EXPECT_KIND(ErrorKind::kConflict, world.undo(7));
+    EXPECT_TRUE(world.remote_has_branch());
+    EXPECT_EQ(world.gh_calls().find("pr close"), std::string::npos);
+    world.git({"commit", "--quiet", "-a", "-m", "not pushed"});
+    const std::string tip = world.head();
+    ASSERT_ASSIGN(const UndoReport report, world.undo(7));
+    EXPECT_EQ(report.end, UndoEnd::kDone);
+    EXPECT_EQ(world.git({"branch", "--show-current"}), "main");
+    EXPECT_FALSE(world.exists("made"));
+    ASSERT_EQ(report.notes.size(), 2u);
+    EXPECT_NE(report.notes[1].find("git branch gitclaw/issue-7 " + tip), std::string::npos);
+}
+
+TEST(GitRequests, S111_WhatCannotBeClosedIsReported) {
+    const Requested world;
+    world.is_open();
+    world.gh_does("pr-close", ":");
+    world.gh_says("pr-close", "", 1, "GraphQL: Resource not accessible by integration");
+    world.gh_says("pr-view", R"({"state":"OPEN"})");
+    ASSERT_ASSIGN(const UndoReport report, world.undo(7));
+    EXPECT_EQ(report.end, UndoEnd::kFailed);
+    EXPECT_TRUE(report.closed.empty());
+    EXPECT_TRUE(world.remote_has_branch());
+    const std::string text = markdown(report);
+    EXPECT_TRUE(text.starts_with("## ⚠️ Could not undo\n\nFailed to close PR #3: ")) << text;
+    EXPECT_NE(text.find("Resource not accessible"), std::string::npos);
+}
+
+TEST(GitRequests, S111_ClosedThoughGhComplained) {
+    const Requested world;
+    world.is_open();
+    world.gh_does("pr-close", ":");
+    world.gh_says("pr-close", "", 1, "failed to delete remote branch");
+    world.gh_says("pr-view", R"({"state":"CLOSED"})");
+    ASSERT_ASSIGN(const UndoReport report, world.undo(7));
+    EXPECT_EQ(report.end, UndoEnd::kDone);
+    EXPECT_EQ(report.closed, Names{kUrl + "3"});
+    EXPECT_FALSE(world.remote_has_branch());
+    ASSERT_EQ(report.errors.size(), 1u);
+    EXPECT_NE(report.errors[0].find("failed to delete remote branch"), std::string::npos);
+}
+
+TEST(GitRequests, S111_S128_ABranchOfAForkIsNobodysBusiness) {
+    const Requested world;
+    world.gh_says("pr-list-open", "[" + request(9, R"(,"isCrossRepository":true)") + "]");
+    world.git({"merge", "--quiet", world.branch});
+    ASSERT_ASSIGN(const UndoReport report, world.undo(7));
+    EXPECT_EQ(report.reverted.size(), 1u);
+    EXPECT_EQ(world.gh_calls().find("pr close"), std::string::npos);
+    EXPECT_FALSE(world.exists("made"));
+}
+
+TEST(GitRequests, S111_TheDefaultBranchIsNeverDeleted) {
+    const Requested world;
+    world.gh_says("pr-list-open", "[" + request(4) + "]");
+    UndoOptions options = world.options(7);
+    options.branch = "main";
+    EXPECT_KIND(ErrorKind::kUsage, world.undo(options));
+    EXPECT_EQ(world.gh_calls().find("pr close"), std::string::npos);
+}
+
+TEST(GitRequests, S111_ADryRunOnlyAsks) {
+    const Requested world;
+    world.is_open();
+    UndoOptions options = world.options(7);
+    options.dry_run = true;
+    ASSERT_ASSIGN(const UndoReport report, world.undo(options));
+    EXPECT_EQ(report.end, UndoEnd::kPlanned);
+    EXPECT_NE(markdown(report).find("**PRs that would be closed:**\n- " + kUrl + "3"),
+              std::string::npos);
+    EXPECT_EQ(world.gh_calls().find("pr close"), std::string::npos);
+    EXPECT_TRUE(world.remote_has_branch());
+}
+
+TEST(GitRequests, S111_WithoutGhTheCommitsAreRevertedAndItSaysSo) {
+    const Requested world;
+    world.git({"merge", "--quiet", world.branch});
+    world.without_gh();
+    ASSERT_ASSIGN(const UndoReport report, world.undo(7));
+    EXPECT_EQ(report.end, UndoEnd::kDone);
+    EXPECT_FALSE(world.exists("made"));
+    EXPECT_EQ(report.errors, Names{"GitHub's command line `gh` was not found, so pull requests "
+                                   "were not looked at."});
+}
+
+TEST(GitRequests, S111_WithoutGhAndWithoutCommits) {
+    const Requested world;
+    world.without_gh();
+    ASSERT_ASSIGN(const UndoReport report, world.undo(7));
+    EXPECT_EQ(report.end, UndoEnd::kNothing);
+    ASSERT_EQ(report.errors.size(), 2u);
+    EXPECT_EQ(report.errors[0], "No agent commits found for this issue to undo.");
+}
+
+TEST(GitRequests, S116_WithoutARemoteGhIsNotAsked) {
+    const World world;
+    world.commit("start", {{"a", "0\n"}});
+    world.agent_commit(7, {{"a", "1\n"}});
+    ASSERT_ASSIGN(const UndoReport report, world.undo(7));
+    EXPECT_EQ(report.errors, Names{});
+    EXPECT_EQ(world.gh_calls(), "");
+}
+
+TEST(GitRequests, S111_NotLoggedInAndOtherFailuresEndItBeforeAnything) {
+    const Requested world;
+    world.git({"merge", "--quiet", world.branch});
+    const std::string head = world.head();
+    const std::pair<const char*, const char*> failures[] = {
+        {"To get started with GitHub CLI, please run:  gh auth login", "gh is not logged in"},
+        {"HTTP 403: API rate limit exceeded for installation", "limit of requests"},
+        {"error connecting to api.example.invalid", "error connecting"}};
+    for (const auto& [said, words] : failures) {
+        world.gh_says("pr-list-open", "", 4, said);
+        const Result<UndoReport> report = world.undo(7);
+        EXPECT_NE(failure_of(report).find(words), std::string::npos) << failure_of(report);
+        EXPECT_NE(report.error().advice().find("--no-pull-requests"), std::string::npos);
+        EXPECT_EQ(world.head(), head);
+    }
+    for (const char* nonsense : {"{}", "[3]", "[{\"number\":\"x\"}]", "<html>"}) {
+        world.gh_says("pr-list-open", nonsense);
+        EXPECT_NE(failure_of(world.undo(7)).find("not what was asked for"), std::string::npos);
+    }
+    UndoOptions options = world.options(7);
+    options.pull_requests = false;
+    ASSERT_OK(world.undo(options));
+    EXPECT_FALSE(world.exists("made"));
+}
+
+TEST(GitRequests, S111_ARemoteWithoutPullRequests) {
+    const Requested world;
+    world.git({"merge", "--quiet", world.branch});
+    world.gh_says("pr-list-open", "", 1,
+                  "none of the git remotes configured for this repository point to a known GitHub "
+                  "host");
+    ASSERT_ASSIGN(const UndoReport report, world.undo(7));
+    EXPECT_EQ(report.end, UndoEnd::kDone);
+    EXPECT_EQ(report.reverted.size(), 1u);
+}
+
+}  // namespace
+}  // namespace unwrite::git::tests
