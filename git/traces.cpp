@@ -25,14 +25,14 @@ Result<> write_traces(const UndoOptions& options, UndoReport& report) {
 
 Result<> commit_traces(const Repository& repository, const UndoOptions& options,
                        UndoReport& report) {
-    Arguments paths;
+    Arguments list = {"ls-files", "-z", "--cached", "--others", "--exclude-standard", "--"};
     for (const std::string& file : trace_files(repository, options)) {
         TRY_ASSIGN(const bool there, is_there(repository.root() + "/" + file));
-        // Exit code 0: ignored, 1: not.
-        TRY_ASSIGN(const ProcessOutcome ignored,
-                   repository.run({"check-ignore", "--quiet", "--", file}));
-        if (there && ignored.exit_code == 1) paths.push_back(file);
+        if (there) list.push_back(file);
     }
+    if (list.back() == "--") return {};
+    TRY_ASSIGN(const std::string names, repository.ask(list));
+    const Arguments paths = split_nul(names);  // those that are not ignored
     if (paths.empty()) return {};
     TRY_ASSIGN(const Standing standing, repository.standing());
     if (standing.branch.empty() || !standing.underway.empty()) return {};

@@ -1,0 +1,198 @@
+// Bringing the reverts to the remote.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "tests/git/world.h"
+
+namespace unwrite::git::tests {
+namespace {
+
+using Names = std::vector<std::string>;
+
+struct Remote : World {
+    Remote() {
+        commit("start", {{"a", "0\n"}, {"b", "0\n"}});
+        agent_commit(7, {{"a", "1\n"}});
+        add_remote();
+        gh_says("pr-list-open", "[]");
+    }
+    UndoOptions pushing() const {
+        UndoOptions pushing = options(7);
+        pushing.push = true;
+        return pushing;
+    }
+    std::string remote_head() const { return git_in(origin(), {"rev-parse", "main"}); }
+    void hook(const std::string& name, const std::string& script) const {
+        const std::string file = origin() + "/hooks/" + name;
+        std::ofstream(file) << "#!/bin/sh\n" << script;
+        ::chmod(file.c_str(), 0755);
+    }
+};
+
+/// Somebody else is faster, before each of the first `times` pushes.
+class Racing : public WatchedPrograms {
+ public:
+    Racing(const World& world, int times, std::string file)
+        : WatchedPrograms([this](const ProcessRequest& request) {
+              if (has_word(request, "push")) race();
+              return std::nullopt;
+          }),
+          world_(world),
+          times_(times),
+          file_(std::move(file)) {}
+    int pushes() const { return pushes_; }
+
+ private:
+    void race() {
+        ++pushes_;
+        if (pushes_ <= times_)
+            world_.push_from_elsewhere(file_, "race " + std::to_string(pushes_) + "\n");
+    }
+    const World& world_;
+    int times_;
+    std::string file_;
+    int pushes_ = 0;
+};
+
+TEST(GitPush, S116_TheRemoteHasTheRevert) {
+    const Remote world;
+    ASSERT_ASSIGN(const UndoReport report, world.undo(world.pushing()));
+    EXPECT_EQ(report.end, UndoEnd::kDone);
+    EXPECT_TRUE(report.pushed);
+    EXPECT_EQ(world.remote_head(), report.revert_commit);
+}
+
+TEST(GitPush, S116_WithoutPushTheRemoteIsLeftAlone) {
+    const Remote world;
+    const std::string before = world.remote_head();
+    ASSERT_ASSIGN(const UndoReport report, world.undo(7));
+    EXPECT_FALSE(report.pushed);
+    EXPECT_EQ(world.remote_head(), before);
+}
+
+TEST(GitPush, S116_RejectedTwiceThenThrough) {
+    const Remote world;
+    world.write("untracked", "kept\n");
+    UndoOptions options = world.pushing();
+    options.memory = world.work() + "/memory.log";
+    Racing programs(world, 2, "elsewhere");
+    ASSERT_ASSIGN(const UndoReport report, git::undo(programs, world.work(), options));
+    EXPECT_EQ(report.end, UndoEnd::kDone);
+    EXPECT_EQ(report.errors, Names{});
+    EXPECT_EQ(programs.pushes(), 3);
+    EXPECT_EQ(world.remote_head(), world.head());
+    // The commits were put on top of the others' and have other names now.
+    EXPECT_EQ(report.state_commit, world.head());
+    EXPECT_EQ(report.revert_commit, world.git({"rev-parse", "HEAD~1"}));
+    EXPECT_EQ(world.subjects(),
+              (Names{"gitclaw: undo changes for issue #7", "Revert \"gitclaw: work on issue #7\"",
+                     "elsewhere: elsewhere", "elsewhere: elsewhere", "gitclaw: work on issue #7",
+                     "start"}));
+    EXPECT_EQ(world.read("a"), "0\n");
+    EXPECT_EQ(world.git({"status", "--porcelain"}), "?? untracked");
+    // And the agent's commit is known as undone under its own name.
+    ASSERT_ASSIGN(const UndoReport again, world.undo(7));
+    EXPECT_EQ(again.end, UndoEnd::kNothing);
+}
+
+TEST(GitPush, S116_UncommittedStateSurvivesTheRebase) {
+    const Remote world;
+    world.commit("gitclaw: state update for issue #7", {{".GITCLAW/log", "1\n"}});
+    world.git({"push", "--quiet", "origin", "main"});
+    world.write(".GITCLAW/log", "2\n");
+    Racing programs(world, 1, "elsewhere");
+    ASSERT_ASSIGN(const UndoReport report, git::undo(programs, world.work(), world.pushing()));
+    EXPECT_TRUE(report.pushed);
+    EXPECT_EQ(world.read(".GITCLAW/log"), "2\n");
+    EXPECT_EQ(world.git({"stash", "list"}), "");
+}
+
+TEST(GitPush, S116_ThreeTriesAreEnough) {
+    const Remote world;
+    Racing programs(world, 3, "elsewhere");
+    ASSERT_ASSIGN(const UndoReport report, git::undo(programs, world.work(), world.pushing()));
+    EXPECT_EQ(programs.pushes(), 3);
+    EXPECT_EQ(report.end, UndoEnd::kPartly);
+    EXPECT_FALSE(report.pushed);
+    ASSERT_EQ(report.errors.size(), 1u);
+    EXPECT_NE(report.errors[0].find("Could not push to origin after 3 tries"), std::string::npos);
+    EXPECT_EQ(world.read("a"), "0\n");
+    EXPECT_TRUE(world.is_clean());
+}
+
+TEST(GitPush, S116_S127_WhatOthersPushedConflicts) {
+    const Remote world;
+    Racing programs(world, 1, "a");
+    ASSERT_ASSIGN(const UndoReport report, git::undo(programs, world.work(), world.pushing()));
+    EXPECT_EQ(programs.pushes(), 1);
+    EXPECT_EQ(report.end, UndoEnd::kPartly);
+    ASSERT_EQ(report.errors.size(), 1u);
+    EXPECT_NE(report.errors[0].find("conflicts with the reverts"), std::string::npos);
+    // The local branch has the revert, as before the rebase.
+    EXPECT_EQ(world.head(), report.revert_commit);
+    EXPECT_EQ(world.read("a"), "0\n");
+    EXPECT_TRUE(world.is_clean());
+    EXPECT_NE(markdown(report).find("**Warnings:**\n- Could not push: "), std::string::npos);
+}
+
+TEST(GitPush, S116_AProtectedBranchIsNotTriedAgain) {
+    const Remote world;
+    world.hook("pre-receive",
+               "echo x >>" + world.path("tries") +
+                   "\necho 'error: GH006: Protected branch update failed for refs/heads/main.' "
+                   ">&2\nexit 1\n");
+    const std::string before = world.remote_head();
+    ASSERT_ASSIGN(const UndoReport report, world.undo(world.pushing()));
+    EXPECT_EQ(report.end, UndoEnd::kPartly);
+    EXPECT_EQ(world.remote_head(), before);
+    EXPECT_EQ(std::filesystem::file_size(world.path("tries")), 2u);
+    ASSERT_EQ(report.errors.size(), 1u);
+    EXPECT_NE(report.errors[0].find("The branch main is protected"), std::string::npos);
+    EXPECT_NE(report.errors[0].find("open a pull request"), std::string::npos);
+}
+
+TEST(GitPush, S116_TheRemoteRefusesTwice) {
+    const Remote world;
+    world.hook("pre-receive", "echo x >>" + world.path("tries") + "\n[ $(wc -l <" +
+                                  world.path("tries") + ") -ge 3 ]\n");
+    ASSERT_ASSIGN(const UndoReport report, world.undo(world.pushing()));
+    EXPECT_TRUE(report.pushed);
+    EXPECT_EQ(report.end, UndoEnd::kDone);
+    EXPECT_EQ(world.remote_head(), world.head());
+}
+
+TEST(GitPush, S116_ARemoteThatIsGone) {
+    const Remote world;
+    std::filesystem::remove_all(world.origin());
+    ASSERT_ASSIGN(const UndoReport report, world.undo(world.pushing()));
+    EXPECT_EQ(report.end, UndoEnd::kPartly);
+    EXPECT_FALSE(report.pushed);
+    EXPECT_EQ(world.read("a"), "0\n");
+}
+
+TEST(GitPush, S116_ABranchThatFollowsAnother) {
+    const Remote world;
+    world.git({"remote", "rename", "origin", "upstream"});
+    world.git({"branch", "--quiet", "-m", "main", "mine"});
+    ASSERT_ASSIGN(const UndoReport report, world.undo(world.pushing()));
+    EXPECT_TRUE(report.pushed);
+    EXPECT_EQ(world.remote_head(), world.head());
+}
+
+TEST(GitPush, S116_NothingIsForced) {
+    const Remote world;
+    std::string forced;
+    WatchedPrograms programs([&](const ProcessRequest& request) {
+        if (has_word(request, "push")) {
+            for (const std::string& word : request.arguments) {
+                if (word.starts_with("--force") || word.starts_with("+")) forced += word;
+            }
+        }
+        return std::nullopt;
+    });
+    ASSERT_OK(git::undo(programs, world.work(), world.pushing()));
+    EXPECT_EQ(forced, "");
+}
+
+}  // namespace
+}  // namespace unwrite::git::tests
