@@ -25,6 +25,9 @@ struct Candidate {
     double score = 0;        ///< from 0 to 1; 1 is equal but for white space
 };
 
+/// The whole message, or output, of an edit that leaves every byte as it is.
+inline constexpr std::string_view kNoChanges = "No changes applied.";
+
 inline constexpr std::size_t kMaxCandidates = 5;
 inline constexpr std::size_t kMaxPreview = 120;
 

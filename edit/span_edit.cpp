@@ -107,7 +107,7 @@ SpanEdit replace(Target& target, Span span, const LineRange& lines, std::string_
     response.replaced = ByteRange{begin, end};
     const bool same = target.edit.bytes == target.bytes;
     return target.ended(EditStatus::kOk,
-                        same ? "No changes applied." : "Replaced " + lines_text(lines) + ".");
+                        same ? std::string(kNoChanges) : "Replaced " + lines_text(lines) + ".");
 }
 
 LineRange lines_of(const CanonicalView& view, Span span) {

@@ -1,0 +1,76 @@
+// What each session has seen of which file, so that nobody edits lines that it has not read, or a
+// file that has changed since. Whatever changes a file otherwise makes it unseen.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "edit/digest.h"
+#include "edit/request.h"
+
+namespace unwrite::edit {
+
+/// Sorted ranges of lines that neither overlap nor touch.
+class LineSet {
+ public:
+    void add(LineRange range);
+    bool contains(std::uint64_t line) const;
+    const std::vector<LineRange>& ranges() const { return ranges_; }
+
+ private:
+    std::vector<LineRange> ranges_;
+};
+
+/// Paths are those of FileState::path: one for each file. Not thread-safe.
+class Observed {
+ public:
+    /// The session has read these lines, and `bytes` is what the whole file held. Ranges read of
+    /// the same bytes add up; after a change only the new ones count. A range of an empty file is
+    /// 1 to 1.
+    void read(const std::string& session, const std::string& path, std::string_view bytes,
+              LineRange lines);
+    /// All of it, as a whole read or a file that the session has just created.
+    void read_all(const std::string& session, const std::string& path, std::string_view bytes);
+
+    /// The session's own edit took the file from `before` to `after`: lines that it had seen stay
+    /// seen where they are now, and those that it wrote are seen. Other sessions have not seen the
+    /// file. Errors: kSystem; then no session has seen it.
+    Result<> edited(const std::string& session, const std::string& path, std::string_view before,
+                    std::string_view after);
+
+    /// Something else wrote to it, removed it, put another file in its place, or an Undo did; so
+    /// with a directory and all below it.
+    void forget(const std::string& path);
+    /// As forget(), for all sessions but the one that wrote through an edit of its own.
+    void forget_for_others(const std::string& session, const std::string& path);
+    void forget_all();
+    void end_session(const std::string& session);
+
+    /// May the session edit these lines of the file, which now holds `bytes`? Without lines: has it
+    /// read the file, and is it unchanged? Errors are kConflict with the reason as their text:
+    ///  "File was not read before editing, or has been modified since last read"
+    ///  "Content above line S changed since last read (lines may have shifted)"
+    ///  "File content changed since last read"
+    ///  "Edit targets line T but only lines S-E were read"
+    Result<> check(const std::string& session, const std::string& path, std::string_view bytes,
+                   const std::vector<std::uint64_t>& lines) const;
+
+ private:
+    struct Seen {
+        Digest whole{};
+        Digest above{};  ///< of what stands before the first line that was read
+        LineSet lines{};
+    };
+    using Paths = std::map<std::string, Seen>;
+
+    void put(const std::string& session, const std::string& path, std::string_view bytes,
+             LineSet lines);
+
+    std::map<std::string, Paths> sessions_;
+};
+
+}  // namespace unwrite::edit

@@ -1,0 +1,90 @@
+#include <cerrno>
+#include <map>
+
+#include "edit/lp1.h"
+#include "edit/plan.h"
+#include "edit/staging.h"
+#include "edit/text_safety.h"
+
+namespace unwrite::edit {
+
+namespace {
+
+// A file between two sections of the patch.
+struct Staged {
+    FileState file{};
+    TextFile text{};
+};
+
+class Lp1Planner {
+ public:
+    Lp1Planner(const Settings& settings, Files& files, const SeenCheck& seen)
+        : settings_(settings), files_(files), seen_(seen) {}
+
+    Result<> add(const Lp1Section& section);
+    EditPlan finish() &&;
+
+ private:
+    Result<Staged*> staged(const Lp1Section& section);
+
+    const Settings& settings_;
+    Files& files_;
+    const SeenCheck& seen_;
+    std::map<std::string, std::size_t> by_path_;  // FileState::path -> index
+    std::vector<Staged> staged_;                  // in the order of the patch
+};
+
+Result<Staged*> Lp1Planner::staged(const Lp1Section& section) {
+    if (has_unsafe_character(section.path))
+        return Error(ErrorKind::kUsage, EINVAL,
+                     "Bad args: path contains invalid control characters");
+    TRY_ASSIGN(FileState file, look_at(section.path, settings_, files_, seen_));
+    const auto known = by_path_.find(file.path);
+    if (known != by_path_.end()) return &staged_[known->second];
+    if (file.kind == FileKind::kAbsent && needs_file(section))
+        return patch_failed(section.path, "File does not exist for match-based operation");
+    auto text = read_text(file.bytes, settings_.lp1_eol);
+    if (!text) return patch_failed(section.path, text.error().message());
+    by_path_.emplace(file.path, staged_.size());
+    staged_.push_back({std::move(file), *std::move(text)});
+    return &staged_.back();
+}
+
+Result<> Lp1Planner::add(const Lp1Section& section) {
+    TRY_ASSIGN(Staged* const staged_file, staged(section));
+    const auto lines = apply_lp1(section, staged_file->text);
+    if (!lines) return patch_failed(section.path, lines.error().message());
+    if (seen_ && !lines->empty()) {
+        if (auto all = seen_(staged_file->file, *lines); !all)
+            return stale_file(section.path, all.error());
+    }
+    return {};
+}
+
+EditPlan Lp1Planner::finish() && {
+    EditPlan plan;
+    for (const Staged& one : staged_) {
+        std::string after = written(one.text);
+        const bool remains = one.file.kind == FileKind::kFile || !after.empty();
+        PlannedFile file = planned(one.file, std::move(after), remains);
+        if (changes(one.file, file)) plan.files.push_back(std::move(file));
+    }
+    return plan;
+}
+
+}  // namespace
+
+Result<EditPlan> plan_lp1(std::string_view patch, const Settings& settings, Files& files,
+                          const SeenCheck& seen) {
+    if (patch.size() > settings.max_patch)
+        return Error(ErrorKind::kUsage, EINVAL, "Patch exceeds max_patch_bytes");
+    const auto sections = parse_lp1(patch);
+    if (!sections)
+        return patch_failed("<patch>", sections.error().message(), sections.error().advice());
+    Lp1Planner planner(settings, files, seen);
+    for (const Lp1Section& section : *sections)
+        TRY(planner.add(section));
+    return std::move(planner).finish();
+}
+
+}  // namespace unwrite::edit

@@ -1,0 +1,72 @@
+#include "edit/plan.h"
+#include "edit/span_edit.h"
+#include "edit/staging.h"
+
+namespace unwrite::edit {
+
+namespace {
+
+EditResponse refused(EditAction action, EditStatus status, const Error& error,
+                     const std::optional<std::string>& region) {
+    EditResponse response;
+    response.action = action;
+    response.status = status;
+    response.message = error.message();
+    response.region_id = region;
+    return response;
+}
+
+// Sets what can be known of a file that is there, although nothing is done with it.
+void describe(EditResponse& response, const FileState& file) {
+    if (file.kind != FileKind::kFile || file.bytes.size() != file.size) return;
+    response.hash_before = digest_of(file.bytes);
+    response.hash_after = response.hash_before;
+    response.newline = dominant(count_newlines(file.bytes));
+}
+
+template <class Request, class Apply>
+SpanPlan plan_span(const Request& request, EditAction action, const Settings& settings,
+                   Files& files, const SeenCheck& seen, Apply apply) {
+    const auto fails = [&](EditStatus status, const Error& error) {
+        return SpanPlan{refused(action, status, error, request.region_id), {}};
+    };
+    // The check of what was seen comes after the file is known, so that the answer can tell its
+    // hash.
+    const auto file = look_at(request.path, settings, files, {});
+    if (!file) return fails(EditStatus::kError, file.error());
+    if (file->kind == FileKind::kAbsent)
+        return fails(EditStatus::kError,
+                     patch_failed(request.path, "File does not exist for match-based operation"));
+    if (seen) {
+        if (auto fresh = seen(*file, {}); !fresh) {
+            SpanPlan stale = fails(EditStatus::kStaleFile, stale_file(request.path, fresh.error()));
+            describe(stale.response, *file);
+            return stale;
+        }
+    }
+    const LineCheck may_edit = [&](const std::vector<std::uint64_t>& lines) -> Result<> {
+        if (!seen) return {};
+        auto all = seen(*file, lines);
+        return all ? Result<>{} : Result<>{stale_file(request.path, all.error())};
+    };
+    SpanEdit edit = apply(request, file->bytes, may_edit);
+    SpanPlan made{std::move(edit.response), {}};
+    if (made.response.status != EditStatus::kOk) return made;
+    PlannedFile plan = planned(*file, std::move(edit.bytes), true);
+    if (changes(*file, plan)) made.plan.files.push_back(std::move(plan));
+    return made;
+}
+
+}  // namespace
+
+SpanPlan plan_snippet(const SnippetRequest& request, const Settings& settings, Files& files,
+                      const SeenCheck& seen) {
+    return plan_span(request, EditAction::kSnippet, settings, files, seen, apply_snippet);
+}
+
+SpanPlan plan_lines(const LineRequest& request, const Settings& settings, Files& files,
+                    const SeenCheck& seen) {
+    return plan_span(request, EditAction::kLines, settings, files, seen, apply_lines);
+}
+
+}  // namespace unwrite::edit

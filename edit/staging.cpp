@@ -1,0 +1,59 @@
+#include "edit/staging.h"
+
+#include <cerrno>
+
+#include "edit/text_safety.h"
+
+namespace unwrite::edit {
+
+Error patch_failed(std::string_view path, const std::string& reason, const std::string& advice) {
+    return {ErrorKind::kUsage, EINVAL, "Patch failed for " + displayed(path) + ": " + reason,
+            advice};
+}
+
+Error stale_file(std::string_view path, const Error& reason) {
+    return {ErrorKind::kConflict, ESTALE, displayed(path) + ": " + reason.message(),
+            reason.advice()};
+}
+
+Result<FileState> look_at(const std::string& path, const Settings& settings, Files& files,
+                          const SeenCheck& seen) {
+    TRY_ASSIGN(FileState file, files.look(path, settings.max_file));
+    if (file.kind == FileKind::kDirectory) return patch_failed(path, "Path is a directory");
+    if (file.kind == FileKind::kOther) return patch_failed(path, "Path is not a regular file");
+    if (file.kind == FileKind::kFile && file.size > settings.max_file) {
+        return patch_failed(path, "File too large for Edit tool (" + std::to_string(file.size) +
+                                      " bytes > " + std::to_string(settings.max_file) +
+                                      " max_file_read_bytes)");
+    }
+    if (file.kind == FileKind::kFile && seen) {
+        if (auto fresh = seen(file, {}); !fresh) return stale_file(path, fresh.error());
+    }
+    return file;
+}
+
+bool is_executable(const FileState& file) {
+    return (file.mode & 0100U) != 0;
+}
+
+PlannedFile planned(const FileState& file, std::string after, bool remains) {
+    PlannedFile plan;
+    plan.path = file.path;
+    plan.existed = file.kind == FileKind::kFile;
+    plan.remains = remains;
+    plan.before = file.bytes;
+    plan.mode_before = file.mode;
+    plan.after = std::move(after);
+    plan.hash_before = digest_of(plan.before);
+    plan.hash_after = digest_of(plan.after);
+    return plan;
+}
+
+bool changes(const FileState& file, const PlannedFile& plan) {
+    if (plan.existed != plan.remains) return true;
+    if (!plan.existed) return false;
+    return plan.before != plan.after ||
+           (plan.executable && *plan.executable != is_executable(file));
+}
+
+}  // namespace unwrite::edit

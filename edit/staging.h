@@ -1,0 +1,29 @@
+// What plan_lp1(), plan_unified() and the span plans share: looking at files with the checks that
+// every edit makes, and building the plan. For edit/plan_*.cpp.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "edit/plan.h"
+
+namespace unwrite::edit {
+
+Error patch_failed(std::string_view path, const std::string& reason,
+                   const std::string& advice = {});
+Error stale_file(std::string_view path, const Error& reason);
+
+/// Looks at the file and refuses directories, what is no file and what is too large. `seen` is
+/// asked about an existing file, without lines.
+Result<FileState> look_at(const std::string& path, const Settings& settings, Files& files,
+                          const SeenCheck& seen);
+
+/// By its owner.
+bool is_executable(const FileState& file);
+
+/// From what stands there to `after`, or to nothing when it does not remain.
+PlannedFile planned(const FileState& file, std::string after, bool remains);
+/// Whether it differs from what stands there, the mode included.
+bool changes(const FileState& file, const PlannedFile& plan);
+
+}  // namespace unwrite::edit

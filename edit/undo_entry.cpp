@@ -1,0 +1,167 @@
+#include "edit/undo_entry.h"
+
+#include <cerrno>
+
+#include "edit/text_safety.h"
+
+namespace unwrite::edit {
+
+namespace {
+
+Error about(const std::string& path, const Error& reason) {
+    return {reason.kind(), reason.number() != 0 ? reason.number() : EIO,
+            displayed(path) + ": " + reason.message(), reason.advice()};
+}
+
+Error refused(const std::string& path, const char* reason) {
+    return {ErrorKind::kConflict, EINVAL, displayed(path) + ": " + reason};
+}
+
+// One Undo: what stands there now is kept, so that a half-done one can go back.
+class Undoing {
+ public:
+    Undoing(const std::vector<UndoTarget>& targets, UndoFiles& files)
+        : targets_(targets), files_(files) {}
+
+    Result<> validate();
+    Result<> carry_out();
+    void remove_directories();
+
+ private:
+    Result<FileState> check(const UndoTarget& target);
+    Result<> step(const UndoTarget& target);
+    Result<> step_back(const UndoTarget& target, const FileState& was);
+    Error take_back(std::size_t done, const Error& reason);
+
+    const std::vector<UndoTarget>& targets_;
+    UndoFiles& files_;
+    std::vector<FileState> now_;
+};
+
+Result<FileState> Undoing::check(const UndoTarget& target) {
+    const std::string& path = target.path;
+    if (auto allowed = files_.allowed(path); !allowed) return about(path, allowed.error());
+    auto looked = files_.look(path);
+    if (!looked) return about(path, looked.error());
+    switch (looked->kind) {
+        case FileKind::kDirectory:
+            return refused(path, "is a directory");
+        case FileKind::kOther:
+            return refused(path, "is not a regular file");
+        case FileKind::kAbsent:
+            if (target.remains) return refused(path, "file missing");
+            break;
+        case FileKind::kFile:
+            if (!target.remains) return refused(path, "file exists");
+            if (digest_of(looked->bytes) != target.after) return refused(path, "hash mismatch");
+            break;
+    }
+    return looked;
+}
+
+Result<> Undoing::validate() {
+    for (const UndoTarget& target : targets_) {
+        TRY_ASSIGN(FileState state, check(target));
+        now_.push_back(std::move(state));
+    }
+    return {};
+}
+
+Result<> Undoing::step(const UndoTarget& target) {
+    if (!target.existed) return files_.remove(target.path, target.after);
+    const auto expected =
+        target.remains ? std::optional<Digest>(target.after) : std::optional<Digest>{};
+    return files_.put(target.path, expected, target.before, target.mode);
+}
+
+Result<> Undoing::step_back(const UndoTarget& target, const FileState& was) {
+    if (was.kind == FileKind::kAbsent) return files_.remove(target.path, digest_of(target.before));
+    const auto expected =
+        target.existed ? std::optional<Digest>(digest_of(target.before)) : std::optional<Digest>{};
+    return files_.put(target.path, expected, was.bytes, was.mode);
+}
+
+// The steps before the failed one, the newest first. Others may have changed the files meanwhile;
+// those stay as they are and are named.
+Error Undoing::take_back(std::size_t done, const Error& reason) {
+    std::string left;
+    while (done-- > 0) {
+        if (auto back = step_back(targets_[done], now_[done]); !back)
+            left += "\n" + about(targets_[done].path, back.error()).message();
+    }
+    if (left.empty()) return reason;
+    return {ErrorKind::kRecovery, EIO, reason.message() + "; could not go back:" + left};
+}
+
+Result<> Undoing::carry_out() {
+    for (std::size_t i = 0; i < targets_.size(); ++i) {
+        const auto done = step(targets_[i]);
+        if (done) continue;
+        const bool changed = done.error().kind() == ErrorKind::kConflict;
+        const Error reason = changed ? refused(targets_[i].path, "hash mismatch")
+                                     : about(targets_[i].path, done.error());
+        return take_back(i, reason);
+    }
+    return {};
+}
+
+void Undoing::remove_directories() {
+    for (const UndoTarget& target : targets_) {
+        for (auto path = target.directories.rbegin(); path != target.directories.rend(); ++path)
+            ignore(files_.remove_empty_directory(*path), "an empty directory more does no harm");
+    }
+}
+
+}  // namespace
+
+void UndoEntries::applied(const std::string& session, std::vector<UndoTarget> targets) {
+    if (!targets.empty()) entries_[session] = std::move(targets);
+}
+
+void UndoEntries::end_session(const std::string& session) {
+    entries_.erase(session);
+}
+
+std::uint64_t UndoEntries::held() const {
+    std::uint64_t bytes = 0;
+    for (const auto& [session, targets] : entries_) {
+        for (const UndoTarget& target : targets)
+            bytes += target.before.size();
+    }
+    return bytes;
+}
+
+Result<Undone> UndoEntries::undo(const std::string& session, UndoFiles& files) {
+    const auto entry = entries_.find(session);
+    if (entry == entries_.end())
+        return Error(ErrorKind::kNothing, ENOENT, std::string(kNothingToUndo));
+    Undoing undoing(entry->second, files);
+    TRY(undoing.validate());
+    TRY(undoing.carry_out());
+    undoing.remove_directories();
+    Undone undone;
+    undone.report = "Reverted " + std::to_string(entry->second.size()) + " file(s):";
+    for (const UndoTarget& target : entry->second) {
+        undone.report += "\n" + displayed(target.path);
+        undone.paths.push_back(target.path);
+    }
+    entries_.erase(entry);
+    return undone;
+}
+
+std::vector<UndoTarget> targets_of(const EditPlan& plan) {
+    std::vector<UndoTarget> targets;
+    for (const PlannedFile& file : plan.files) {
+        UndoTarget target;
+        target.path = file.path;
+        target.existed = file.existed;
+        target.remains = file.remains;
+        target.before = file.before;
+        target.mode = file.mode_before;
+        target.after = file.hash_after;
+        targets.push_back(std::move(target));
+    }
+    return targets;
+}
+
+}  // namespace unwrite::edit
