@@ -44,14 +44,17 @@ Result<Ending> choose(Context& context, overlay::Operations& operations, const Q
 }
 
 Result<> discard(Context& context, overlay::Operations& operations, const Question& question) {
-    TRY_ASSIGN(overlay::Moved moved,
-               question.discard_to.empty()
-                   ? operations.discard(asker(), false, false)
-                   : operations.rollback(asker(), question.discard_to, false, false));
-    std::erase_if(moved.others, [&](const overlay::Origin& origin) {
-        return origin.session == question.session;
-    });
-    warn_of_moved(context, moved);
+    const Act act = [&](overlay::Consent consent) -> Result<overlay::Moved> {
+        TRY_ASSIGN(overlay::Moved moved,
+                   question.discard_to.empty()
+                       ? operations.discard(asker(), false, consent)
+                       : operations.rollback(asker(), question.discard_to, false, consent));
+        std::erase_if(moved.others, [&](const overlay::Origin& origin) {
+            return origin.session == question.session;
+        });
+        return moved;
+    };
+    TRY_ASSIGN(const overlay::Moved moved, announce_and_act(context, act));
     context.notes.line("Discarded; " + way_back(moved) + ".");
     return {};
 }
@@ -116,7 +119,7 @@ void warn_of_moved(Context& context, const overlay::Moved& moved) {
         context.notes.line("unwrite: this takes along the work of " + origins_words(moved.others));
     }
     if (!moved.behind.empty()) {
-        context.notes.line("unwrite: changed behind the mount since, and taken along:");
+        context.notes.line("unwrite: this takes along what changed behind the mount:");
         for (std::size_t i = 0; i < std::min(moved.behind.size(), kMostShown); ++i) {
             context.notes.line("  " + quote_name(moved.behind[i]));
         }
@@ -144,10 +147,22 @@ void print_moved(Context& context, const overlay::Moved& moved, const std::strin
     context.out.print(change_lines(moved.changes, dry_run ? 0 : 40, colour_of(context.out)));
 }
 
+Result<overlay::Moved> announce_and_act(Context& context, const Act& act) {
+    TRY_ASSIGN(const overlay::Moved own, act(overlay::Consent::kOwn));
+    if (own.from != 0) return own;
+    warn_of_moved(context, own);
+    return act(overlay::Consent::kAll);
+}
+
 Result<int> restore(Context& context, bool dry_run, const std::string& done, const Act& act) {
-    TRY_ASSIGN(const overlay::Moved moved, act(dry_run));
-    warn_of_moved(context, moved);
-    print_moved(context, moved, done, dry_run);
+    if (dry_run) {
+        TRY_ASSIGN(const overlay::Moved foreseen, act(overlay::Consent::kNone));
+        warn_of_moved(context, foreseen);
+        print_moved(context, foreseen, done, true);
+        return kDone;
+    }
+    TRY_ASSIGN(const overlay::Moved moved, announce_and_act(context, act));
+    print_moved(context, moved, done, false);
     return kDone;
 }
 

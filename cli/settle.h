@@ -37,13 +37,14 @@ std::string way_back(const overlay::Moved& moved);
 /// What a restore did, or would do: as JSON or as text ("undid 1 step" is the `done` of it).
 void print_moved(Context& context, const overlay::Moved& moved, const std::string& done,
                  bool dry_run);
-/// Whose work beside the asker's a restore takes along, and what had changed behind the mount. On
+/// Whose work beside the asker's a restore takes along, and what changed behind the mount. On
 /// notes.
 void warn_of_moved(Context& context, const overlay::Moved& moved);
 
-/// Acts, or only says what would happen; warns of what others did. `act(dry_run)` is one of the
-/// restores.
-using Act = std::function<Result<overlay::Moved>(bool dry_run)>;
+/// Acts, or only says what would happen. The work of others and what changed behind the mount is
+/// said before it is taken along. `act` is one of rollback, undo, redo and discard.
+using Act = std::function<Result<overlay::Moved>(overlay::Consent consent)>;
+Result<overlay::Moved> announce_and_act(Context& context, const Act& act);
 Result<int> restore(Context& context, bool dry_run, const std::string& done, const Act& act);
 
 }  // namespace unwrite::cli

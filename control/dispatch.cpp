@@ -7,6 +7,7 @@
 namespace unwrite::control {
 
 using overlay::Asker;
+using overlay::Consent;
 using overlay::Moved;
 
 struct Dispatch::Call {
@@ -43,6 +44,11 @@ Error refused(const std::string& what) {
                  "ask the person who started `unwrite run` to do it");
 }
 
+Error not_its_own() {
+    return Error(ErrorKind::kRefused, EPERM, "restore: it would take the work of others along",
+                 "`--dry-run` shows whose; ask the person who started `unwrite run` to do it");
+}
+
 Result<Json> encoded(Result<> outcome) {
     if (!outcome) return std::move(outcome).error();
     return Json::object();
@@ -69,14 +75,18 @@ Result<Json> Dispatch::call(const Client& client, const Request& request) {
     return Error(ErrorKind::kUsage, EINVAL, "read request: there is no such command");
 }
 
-Result<Json> Dispatch::restore(const Call& call, bool dry_run, const Restore& act) {
+// An agent takes back its own work alone, whatever it says that it consents to.
+Result<Json> Dispatch::restore(const Call& call, Consent consent, const Restore& act) {
+    if (!call.client.agent || consent == Consent::kNone) return encoded(act(consent));
+    TRY_ASSIGN(const Moved moved, act(Consent::kOwn));
+    if (moved.from == 0 && !(moved.others.empty() && moved.behind.empty())) return not_its_own();
+    return encode(moved);
+}
+
+Result<Json> Dispatch::revert(const Call& call, bool dry_run, const Revert& act) {
     if (call.client.agent && !dry_run) {
         TRY_ASSIGN(const Moved foreseen, act(true));
-        if (!foreseen.others.empty()) {
-            return Error(
-                ErrorKind::kRefused, EPERM, "restore: it would take the work of others along",
-                "`--dry-run` shows whose; ask the person who started `unwrite run` to do it");
-        }
+        if (!foreseen.others.empty()) return not_its_own();
     }
     return encoded(act(dry_run));
 }
@@ -128,41 +138,50 @@ Result<Json> Dispatch::end_run(Call& call) {
 Result<Json> Dispatch::rollback(Call& call) {
     std::string node;
     bool pop = false;
-    bool dry_run = false;
-    TRY(Fields(call.arguments).get("node", node).get("pop", pop).get("dry_run", dry_run).done());
-    return restore(call, dry_run,
-                   [&](bool dry) { return operations_.rollback(call.asker, node, pop, dry); });
+    Consent consent = Consent::kAll;
+    Fields fields(call.arguments);
+    fields.get("node", node).get("pop", pop);
+    TRY(get_consent(fields, consent).done());
+    return restore(call, consent, [&](Consent given) {
+        return operations_.rollback(call.asker, node, pop, given);
+    });
 }
 
 Result<Json> Dispatch::undo(Call& call) {
     std::uint32_t count = 1;
-    bool dry_run = false;
-    TRY(Fields(call.arguments).get("count", count).get("dry_run", dry_run).done());
-    return restore(call, dry_run,
-                   [&](bool dry) { return operations_.undo(call.asker, count, dry); });
+    Consent consent = Consent::kAll;
+    Fields fields(call.arguments);
+    fields.get("count", count);
+    TRY(get_consent(fields, consent).done());
+    return restore(call, consent,
+                   [&](Consent given) { return operations_.undo(call.asker, count, given); });
 }
 
 Result<Json> Dispatch::revert(Call& call) {
     std::string what;
     bool dry_run = false;
     TRY(Fields(call.arguments).get("what", what).get("dry_run", dry_run).done());
-    return restore(call, dry_run,
-                   [&](bool dry) { return operations_.revert(call.asker, what, dry); });
+    return revert(call, dry_run,
+                  [&](bool dry) { return operations_.revert(call.asker, what, dry); });
 }
 
 Result<Json> Dispatch::redo(Call& call) {
     std::uint32_t count = 1;
-    bool dry_run = false;
-    TRY(Fields(call.arguments).get("count", count).get("dry_run", dry_run).done());
-    return restore(call, dry_run,
-                   [&](bool dry) { return operations_.redo(call.asker, count, dry); });
+    Consent consent = Consent::kAll;
+    Fields fields(call.arguments);
+    fields.get("count", count);
+    TRY(get_consent(fields, consent).done());
+    return restore(call, consent,
+                   [&](Consent given) { return operations_.redo(call.asker, count, given); });
 }
 
 Result<Json> Dispatch::discard(Call& call) {
     bool purge = false;
-    bool dry_run = false;
-    TRY(Fields(call.arguments).get("purge", purge).get("dry_run", dry_run).done());
-    return encoded(operations_.discard(call.asker, purge, dry_run));
+    Consent consent = Consent::kAll;
+    Fields fields(call.arguments);
+    fields.get("purge", purge);
+    TRY(get_consent(fields, consent).done());
+    return encoded(operations_.discard(call.asker, purge, consent));
 }
 
 Result<Json> Dispatch::commit(Call& call) {
@@ -181,7 +200,7 @@ Result<Json> Dispatch::restore_paths(Call& call) {
             .get("node", node)
             .get("dry_run", dry_run)
             .done());
-    return restore(call, dry_run, [&](bool dry) {
+    return revert(call, dry_run, [&](bool dry) {
         return operations_.restore_paths(call.asker, paths, node, dry);
     });
 }

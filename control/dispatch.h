@@ -59,8 +59,10 @@ class Dispatch {
     Result<Json> check(Call& call);
     Result<Json> recover(Call& call);
 
-    using Restore = std::function<Result<overlay::Moved>(bool dry_run)>;
-    Result<Json> restore(const Call& call, bool dry_run, const Restore& act);
+    using Restore = std::function<Result<overlay::Moved>(overlay::Consent consent)>;
+    Result<Json> restore(const Call& call, overlay::Consent consent, const Restore& act);
+    using Revert = std::function<Result<overlay::Moved>(bool dry_run)>;
+    Result<Json> revert(const Call& call, bool dry_run, const Revert& act);
 
     overlay::Operations& operations_;
     Service& service_;

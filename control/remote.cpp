@@ -90,18 +90,18 @@ Result<> Remote::end_run(overlay::NodeNumber run) {
 }
 
 Result<Moved> Remote::rollback(const Asker& asker, const std::string& node, bool pop,
-                               bool dry_run) {
+                               overlay::Consent consent) {
     Json arguments = from(asker);
     arguments["node"] = encode_bytes(node);
     arguments["pop"] = pop;
-    arguments["dry_run"] = dry_run;
+    arguments["consent"] = consent_word(consent);
     return ask_for<Moved>("rollback", std::move(arguments));
 }
 
-Result<Moved> Remote::undo(const Asker& asker, unsigned count, bool dry_run) {
+Result<Moved> Remote::undo(const Asker& asker, unsigned count, overlay::Consent consent) {
     Json arguments = from(asker);
     arguments["count"] = count;
-    arguments["dry_run"] = dry_run;
+    arguments["consent"] = consent_word(consent);
     return ask_for<Moved>("undo", std::move(arguments));
 }
 
@@ -112,17 +112,17 @@ Result<Moved> Remote::revert(const Asker& asker, const std::string& what, bool d
     return ask_for<Moved>("revert", std::move(arguments));
 }
 
-Result<Moved> Remote::redo(const Asker& asker, unsigned count, bool dry_run) {
+Result<Moved> Remote::redo(const Asker& asker, unsigned count, overlay::Consent consent) {
     Json arguments = from(asker);
     arguments["count"] = count;
-    arguments["dry_run"] = dry_run;
+    arguments["consent"] = consent_word(consent);
     return ask_for<Moved>("redo", std::move(arguments));
 }
 
-Result<Moved> Remote::discard(const Asker& asker, bool purge, bool dry_run) {
+Result<Moved> Remote::discard(const Asker& asker, bool purge, overlay::Consent consent) {
     Json arguments = from(asker);
     arguments["purge"] = purge;
-    arguments["dry_run"] = dry_run;
+    arguments["consent"] = consent_word(consent);
     return ask_for<Moved>("discard", std::move(arguments));
 }
 

@@ -23,12 +23,15 @@ class Remote final : public overlay::Operations {
     Result<overlay::Node> begin_run(const overlay::Asker& asker, const std::string& text) override;
     Result<> end_run(overlay::NodeNumber run) override;
     Result<overlay::Moved> rollback(const overlay::Asker& asker, const std::string& node, bool pop,
-                                    bool dry_run) override;
-    Result<overlay::Moved> undo(const overlay::Asker& asker, unsigned count, bool dry_run) override;
+                                    overlay::Consent consent) override;
+    Result<overlay::Moved> undo(const overlay::Asker& asker, unsigned count,
+                                overlay::Consent consent) override;
     Result<overlay::Moved> revert(const overlay::Asker& asker, const std::string& what,
                                   bool dry_run) override;
-    Result<overlay::Moved> redo(const overlay::Asker& asker, unsigned count, bool dry_run) override;
-    Result<overlay::Moved> discard(const overlay::Asker& asker, bool purge, bool dry_run) override;
+    Result<overlay::Moved> redo(const overlay::Asker& asker, unsigned count,
+                                overlay::Consent consent) override;
+    Result<overlay::Moved> discard(const overlay::Asker& asker, bool purge,
+                                   overlay::Consent consent) override;
     Result<overlay::Node> commit(const overlay::Asker& asker, const std::string& text,
                                  bool keep_history) override;
     Result<overlay::Moved> restore_paths(const overlay::Asker& asker,

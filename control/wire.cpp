@@ -27,6 +27,12 @@ constexpr std::array<std::pair<NodeKind, const char*>, 6> kNodeKinds = {{
     {NodeKind::kMount, "mount"},
 }};
 
+constexpr std::array<std::pair<overlay::Consent, const char*>, 3> kConsents = {{
+    {overlay::Consent::kNone, "none"},
+    {overlay::Consent::kOwn, "own"},
+    {overlay::Consent::kAll, "all"},
+}};
+
 template <class Kinds, class Kind>
 const char* word(const Kinds& kinds, Kind kind) {
     for (const auto& [value, name] : kinds) {
@@ -72,6 +78,15 @@ Result<> decode_entry(const Json& json, overlay::LogEntry& entry) {
 }
 
 }  // namespace
+
+const char* consent_word(overlay::Consent consent) {
+    return word(kConsents, consent);
+}
+
+Fields& get_consent(Fields& fields, overlay::Consent& consent) {
+    get_word(fields, "consent", kConsents, consent);
+    return fields;
+}
 
 Json encode_texts(const std::vector<std::string>& values) {
     Json list = Json::array();

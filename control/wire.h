@@ -35,6 +35,8 @@ Json encode(const overlay::Collected& collected);
 Json encode(const overlay::Checked& checked);
 Json encode(const overlay::Retention& retention);
 Json encode(const DaemonInfo& info);
+/// "none", "own" or "all".
+const char* consent_word(overlay::Consent consent);
 
 Result<> decode(const Json& json, overlay::Change& change);
 Result<> decode(const Json& json, overlay::Node& node);
@@ -47,6 +49,8 @@ Result<> decode(const Json& json, overlay::Collected& collected);
 Result<> decode(const Json& json, overlay::Checked& checked);
 Result<> decode(const Json& json, overlay::Retention& retention);
 Result<> decode(const Json& json, DaemonInfo& info);
+/// Reads the member "consent"; absent leaves it as it was.
+Fields& get_consent(Fields& fields, overlay::Consent& consent);
 
 template <class T>
 Fields& Fields::get_object(const char* key, T& value) {

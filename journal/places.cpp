@@ -20,6 +20,7 @@ constexpr std::string_view kMagic = "UNWRPLC\n";
 constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kHeader = 16;
 constexpr std::uint8_t kPlace = 1;
+constexpr std::uint8_t kNoPlace = 2;
 
 std::string make_header(std::uint32_t version) {
     Encoder out;
@@ -35,6 +36,19 @@ std::string make_record(const ObjectKey& key, const NameKey& at) {
     out.put(at.parent);
     out.put_name(at.name);
     return make_frame(kPlace, out.text());
+}
+
+std::string make_end(const ObjectKey& key) {
+    Encoder out;
+    out.put(key);
+    return make_frame(kNoPlace, out.text());
+}
+
+std::optional<ObjectKey> parse_end(const Frame& frame) {
+    Decoder in(frame.payload);
+    const ObjectKey key = in.get_key();
+    if (frame.type != kNoPlace || !in.complete()) return std::nullopt;
+    return key;
 }
 
 std::optional<std::pair<ObjectKey, NameKey>> parse_record(const Frame& frame) {
@@ -87,6 +101,8 @@ Result<> Places::load() {
         ++records_;
         if (auto place = parse_record(reader.frame())) {
             remember(place->first, std::move(place->second));
+        } else if (const auto ended = parse_end(reader.frame())) {
+            places_.erase(*ended);
         }
     }
     end_ = version ? reader.position() : 0;
@@ -117,8 +133,17 @@ Result<> Places::set(const ObjectKey& key, const NameKey& at) {
     const auto entry = places_.find(key);
     if (entry != places_.end() && entry->second.newest == at) return {};
     if (damaged_ || records_ > 4 * places_.size() + 1024) TRY(compact());
-    TRY(append(key, at));
+    TRY(append(make_record(key, at)));
     remember(key, at);
+    return {};
+}
+
+Result<> Places::forget(const ObjectKey& key) {
+    const std::lock_guard lock(mutex_);
+    if (!places_.contains(key)) return {};
+    if (damaged_) TRY(compact());
+    TRY(append(make_end(key)));
+    places_.erase(key);
     return {};
 }
 
@@ -130,10 +155,10 @@ Result<> Places::open_file() {
     return {};
 }
 
-Result<> Places::append(const ObjectKey& key, const NameKey& at) {
+Result<> Places::append(const std::string& record) {
     TRY(open_file());
     std::string text = end_ == 0 ? make_header(kVersion) : std::string();
-    text += make_record(key, at);
+    text += record;
     crash_point("places.append.before");
     const auto written = sys::write_all_at(file_.get(), std::as_bytes(std::span(text)), end_);
     if (!written) {

@@ -2,7 +2,8 @@
 // are now. A file of appended records, places.log, read whole when the journal is opened and
 // rewritten when it has grown to several times what it says. An entry may be stale by one step
 // after a crash: both the newest and the place before it are kept, and whoever uses one verifies
-// the key there.
+// the key there. Of files the newest place also says that they had a name when we last changed
+// one; who finds such a file without any knows that it was removed behind the mount.
 #pragma once
 
 #include <memory>
@@ -30,6 +31,8 @@ class Places {
     bool contains(const ObjectKey& key) const;
     /// Records that `key` is at `at`. One write(2); nothing when it says so already.
     Result<> set(const ObjectKey& key, const NameKey& at);
+    /// Records that `key` has no name any more. One write(2); nothing when no place is known.
+    Result<> forget(const ObjectKey& key);
     Result<> clear();
     /// Makes everything set so far survive a power cut.
     Result<> sync();
@@ -38,7 +41,7 @@ class Places {
     explicit Places(int state) : state_(state) {}
     Result<> load();
     Result<> open_file();
-    Result<> append(const ObjectKey& key, const NameKey& at);
+    Result<> append(const std::string& record);
     Result<> compact();
     void remember(const ObjectKey& key, NameKey at);
 

@@ -321,21 +321,39 @@ Result<> Capture::ensure_place(const ObjectPtr& directory) {
     return {};
 }
 
+// True when it has a name. Its name may go at the same time: whoever takes it forgets the place
+// after that (LiveTree::remove_name), so one look after the note is enough.
+Result<bool> Capture::note_place(const ObjectPtr& object) {
+    for (;;) {
+        const Objects::Place where = objects_.place(*object);
+        if (!where.parent) {
+            TRY(journal_.places().forget(object->key()));
+            return false;
+        }
+        TRY(ensure_place(where.parent));
+        TRY(journal_.places().set(object->key(), {where.parent->key(), where.name}));
+        if (objects_.place(*object).parent) return true;
+    }
+}
+
 Result<> Capture::hold(const ObjectPtr& object) {
     note(object->key());
     if (object->is_directory()) return ensure_place(object);
-    const Objects::Place where = objects_.place(*object);
-    if (where.parent) {
-        TRY(ensure_place(where.parent));
-        TRY(journal_.places().set(object->key(), {where.parent->key(), where.name}));
-    }
+    TRY_ASSIGN(const bool has_name, note_place(object));
     const auto anchored = anchor(object);
     if (anchored) return {};
     const int number = anchored.error().number();
     // The place alone must do for what the filesystem does not let us link (not ours, or at its
     // limit of links).
-    if (where.parent && (number == EPERM || number == EMLINK || number == EACCES)) return {};
+    if (has_name && (number == EPERM || number == EMLINK || number == EACCES)) return {};
     return anchored.error();
+}
+
+// Before the change, so that a kill between the two does not make a name that we took look like one
+// that went behind the mount; and after it, for who noted the place meanwhile.
+Result<> Capture::leaving(const Standing& standing) {
+    if (S_ISDIR(standing.type)) return {};
+    return journal_.places().forget(standing.key);
 }
 
 Result<> Capture::relocated(const ObjectPtr& object, const ObjectPtr& parent,

@@ -72,6 +72,8 @@ class Capture {
     Result<> hold(const ObjectPtr& object);
     /// A hard link in the attic. EPERM, EMLINK, ENOENT (no name left) as the filesystem says.
     Result<> anchor(const ObjectPtr& object);
+    /// Before a file's name is taken, and again after it was.
+    Result<> leaving(const Standing& standing);
     /// After a rename: the journal's hint follows.
     Result<> relocated(const ObjectPtr& object, const ObjectPtr& parent, const std::string& name);
 
@@ -147,6 +149,7 @@ class Capture {
     Result<> capture_size(const Who& who, const ObjectPtr& object);
     Result<> capture_blocks(const ObjectPtr& object, std::uint64_t first, std::uint64_t last);
     Result<> ensure_place(const ObjectPtr& directory);
+    Result<bool> note_place(const ObjectPtr& object);
 
     Objects& objects_;
     journal::Journal& journal_;

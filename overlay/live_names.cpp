@@ -218,11 +218,12 @@ Result<> LiveTree::remove_name(const Caller& caller, const ObjectPtr& parent,
                                                  : sys::unlink(directory->fd.get(), name);
                }));
     if (ended) return {};
+    TRY(capture_.leaving(standing));
     TRY(objects_.attic().displace(directory->fd.get(), name, standing.key, S_ISDIR(standing.type)));
     crash_point("tree.remove.after");
     if (const ObjectPtr object = objects_.find(standing.key)) {
-        const Objects::Place where = objects_.place(*object);
-        if (where.parent == parent && where.name == name) objects_.set_in_attic(*object);
+        objects_.lost_name(*object, parent->key(), name);
+        TRY(capture_.leaving(standing));
     } else if (capture_.is_disposable(standing.key)) {
         janitor_.remove_orphan(standing.key);
     }

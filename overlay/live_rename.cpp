@@ -45,6 +45,7 @@ Result<> LiveTree::move_over(Side& from, Side& to, unsigned flags) {
                    return sys::rename(from_dir, from.name, to_dir, to.name, 0);
                }));
     if (ended) return {};
+    TRY(capture_.leaving(*to.standing));
     if (!to.is_directory() && objects_.attic().anchor(to_dir, to.name, victim)) {
         crash_point("tree.rename.anchored");
         return sys::rename(from_dir, from.name, to_dir, to.name, 0);
@@ -81,8 +82,8 @@ Result<> LiveTree::placed(Side& from, Side& to, unsigned flags) {
         return back_hint;
     }
     if (other) {
-        const Objects::Place where = objects_.place(*other);
-        if (where.parent == to.parent && where.name == to.name) objects_.set_in_attic(*other);
+        objects_.lost_name(*other, to.parent->key(), to.name);
+        TRY(capture_.leaving(*to.standing));
     } else if (capture_.is_disposable(to.standing->key)) {
         janitor_.remove_orphan(to.standing->key);
     }

@@ -124,6 +124,12 @@ void Objects::set_place(Object& object, const ObjectPtr& parent, std::string_vie
     object.name_ = name;
 }
 
+// By key: a directory that was forgotten and looked up again is another Object.
+void Objects::lost_name(Object& object, const ObjectKey& parent, std::string_view name) {
+    const Place where = place(object);
+    if (where.parent && where.parent->key() == parent && where.name == name) set_in_attic(object);
+}
+
 void Objects::moved(const ObjectKey& key, const ObjectKey& parent, std::string_view name) {
     const ObjectPtr object = find(key);
     if (!object || object == root_) return;

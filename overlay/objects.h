@@ -74,6 +74,8 @@ class Objects {
     Place place(const Object& object) const;
     void set_place(Object& object, const ObjectPtr& parent, std::string_view name);
     void set_in_attic(Object& object) { set_place(object, nullptr, {}); }
+    /// Its name (parent, name) was taken: it is in the attic unless it is known by another name.
+    void lost_name(Object& object, const ObjectKey& parent, std::string_view name);
     /// As set_place for a key that may not be in the table; a parent that is not leaves it unplaced
     /// (found by scan).
     void moved(const ObjectKey& key, const ObjectKey& parent, std::string_view name);

@@ -75,12 +75,20 @@ struct FileDiff {
     LineCounts lines;
 };
 
-/// What a restore did, or would do (dry run).
+/// How far a restore may go. What others did, and what changed behind the mount, is said before it
+/// is touched: whoever asks begins with kOwn and repeats with kAll once that is known.
+enum class Consent {
+    kNone,  ///< nothing is done, only described
+    kOwn,   ///< as kNone when it takes along the work of others or what changed behind the mount
+    kAll,
+};
+
+/// What a restore did, or would do.
 struct Moved {
-    NodeNumber from = 0;  ///< the node that now stands for the state before (0: dry run)
+    NodeNumber from = 0;  ///< the node that now stands for the state before (0: nothing was done)
     NodeNumber to = 0;
-    /// As seen from the state before: what the restore does to it. Only a dry run compares contents
-    /// and counts what is below a directory.
+    /// As seen from the state before: what the restore does to it. Only kNone compares contents and
+    /// counts what is below a directory.
     std::vector<Change> changes;
     std::vector<Origin> others;  ///< whose work is taken along, beside the asker's own
     std::vector<std::string>
@@ -129,16 +137,16 @@ class Operations {
     /// `node`: "n12", a checkpoint's name (newest on the trunk, else newest anywhere), "root", or
     /// "" for the newest open named checkpoint (the root when there is none).
     virtual Result<Moved> rollback(const Asker& asker, const std::string& node, bool pop,
-                                   bool dry_run) = 0;
+                                   Consent consent) = 0;
     /// The newest `count` non-empty steps, of any origin.
-    virtual Result<Moved> undo(const Asker& asker, unsigned count, bool dry_run) = 0;
+    virtual Result<Moved> undo(const Asker& asker, unsigned count, Consent consent) = 0;
     /// One sealed interval ("n7"), a run ("n5" of kind kRun, "run-5") or any session by name: takes
     /// back what it alone changed and keeps the rest; kConflict with the list when something else
     /// changed the same. A new node records it.
     virtual Result<Moved> revert(const Asker& asker, const std::string& what, bool dry_run) = 0;
-    virtual Result<Moved> redo(const Asker& asker, unsigned count, bool dry_run) = 0;
+    virtual Result<Moved> redo(const Asker& asker, unsigned count, Consent consent) = 0;
     /// Back to the root. With `purge` nothing of the task remains to be redone.
-    virtual Result<Moved> discard(const Asker& asker, bool purge, bool dry_run) = 0;
+    virtual Result<Moved> discard(const Asker& asker, bool purge, Consent consent) = 0;
     /// The live state becomes the root; the journal below it is dropped (or kept, `keep_history`).
     virtual Result<Node> commit(const Asker& asker, const std::string& text, bool keep_history) = 0;
     /// Only these paths (and what is below) as they are in `node`; captured as changes of the open

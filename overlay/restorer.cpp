@@ -167,6 +167,7 @@ Result<> Restorer::empty_name(const NameImage& image) {
     TRY_ASSIGN(const HandlePtr parent, locator_.directory(image.at.parent));
     Objects& objects = locator_.objects();
     const NameLock lock(objects, {image.at.parent});
+    if (!S_ISDIR(there.type)) TRY(locator_.journal().places().forget(there.key));
     crash_point("restore.empty.before");
     TRY(lend_directory(parent->fd.get(), [&] {
         return objects.attic().displace(parent->fd.get(), image.at.name, there.key,

@@ -39,11 +39,11 @@ class Workspace final : public Session, public Operations {
     Result<Node> begin_run(const Asker& asker, const std::string& text) override;
     Result<> end_run(NodeNumber run) override;
     Result<Moved> rollback(const Asker& asker, const std::string& node, bool pop,
-                           bool dry_run) override;
-    Result<Moved> undo(const Asker& asker, unsigned count, bool dry_run) override;
+                           Consent consent) override;
+    Result<Moved> undo(const Asker& asker, unsigned count, Consent consent) override;
     Result<Moved> revert(const Asker& asker, const std::string& what, bool dry_run) override;
-    Result<Moved> redo(const Asker& asker, unsigned count, bool dry_run) override;
-    Result<Moved> discard(const Asker& asker, bool purge, bool dry_run) override;
+    Result<Moved> redo(const Asker& asker, unsigned count, Consent consent) override;
+    Result<Moved> discard(const Asker& asker, bool purge, Consent consent) override;
     Result<Node> commit(const Asker& asker, const std::string& text, bool keep_history) override;
     Result<Moved> restore_paths(const Asker& asker, const std::vector<std::string>& paths,
                                 const std::string& node, bool dry_run) override;
@@ -86,12 +86,25 @@ class Workspace final : public Session, public Operations {
     void tidy_up();
     bool is_empty_delta(journal::DeltaNumber delta) const;
     /// `redo_tip`: where redo leads afterwards, when the caller knows.
-    Result<Moved> move(const Asker& asker, NodeNumber target, bool dry_run, bool refuse_behind,
+    Result<Moved> move(const Asker& asker, NodeNumber target, Consent consent, bool refuse_behind,
                        std::optional<NodeNumber> redo_tip = std::nullopt);
-    Result<Moved> describe_move(const Asker& asker, NodeNumber target, Detail detail);
+    /// What changed behind the mount of all that a path of the tree of states concerns.
+    struct Behind {
+        std::vector<std::string> paths;            ///< sorted
+        std::vector<journal::NameImage> vanished;  ///< files that lost their last name
+    };
+    Result<Behind> look_behind(const std::vector<Crossing>& path);
+    Result<> look_behind(const ObjectKey& key, Behind& behind);
+    Result<> book_vanished(NodeNumber target);
+    struct Foreseen {
+        Moved moved;
+        bool vanished = false;  ///< any file behind the mount
+    };
+    Result<Foreseen> foresee(const Asker& asker, NodeNumber target, Detail detail);
+    std::vector<journal::Origin> others_in(const std::vector<Change>& changes,
+                                           OriginNumber asking) const;
     Result<Moved> carry_out(const Asker& asker, const RevertPlan& plan, const std::string& text,
                             bool dry_run);
-    Result<std::vector<std::string>> changed_behind(const std::vector<Crossing>& path);
     Result<NodeNumber> undo_target(const History& history, unsigned count) const;
     Result<NodeNumber> redo_target(const History& history, unsigned count) const;
     OriginNumber origin_of(const Asker& asker);

@@ -34,53 +34,102 @@ OriginNumber Workspace::origin_of(const Asker& asker) {
     return origins_->resolve(caller).origin;
 }
 
-// Objects whose content is not as the mount left it last.
-Result<std::vector<std::string>> Workspace::changed_behind(const std::vector<Crossing>& path) {
+// What became of the objects that the path mentions without our doing: another size or time than
+// our last change left, or no name any more where we know of none that took it.
+Result<Workspace::Behind> Workspace::look_behind(const std::vector<Crossing>& path) {
     std::set<ObjectKey> seen;
-    std::vector<std::string> behind;
+    Behind behind;
     for (const Crossing& crossing : path) {
         TRY_ASSIGN(const journal::Delta delta,
                    journal::read_delta(journal_->state_dir().deltas(), crossing.delta));
         for (const auto& [key, image] : delta.objects) {
-            if (!image.size || !seen.insert(key).second) continue;
-            const auto stamped = capture_.stamped(key);
-            if (!stamped) continue;
-            const auto handle = locator_.object(key, Access::kPath);
-            if (!handle) continue;
-            TRY_ASSIGN(const struct stat st, sys::stat_fd((*handle)->fd.get()));
-            if (Capture::stamp_of(st) == *stamped) continue;
-            behind.push_back(locator_.live_path(key).value_or(journal::Attic::file_name(key)));
+            if (!image.attributes && !image.size) continue;
+            if (image.attributes && S_ISDIR(image.attributes->mode)) continue;
+            if (seen.insert(key).second) TRY(look_behind(key, behind));
         }
     }
-    std::sort(behind.begin(), behind.end());
+    std::sort(behind.paths.begin(), behind.paths.end());
     return behind;
 }
 
-Result<Moved> Workspace::describe_move(const Asker& asker, NodeNumber target, Detail detail) {
+Result<> Workspace::look_behind(const ObjectKey& key, Behind& behind) {
+    const auto stamped = capture_.stamped(key);
+    if (!stamped && !journal_->places().contains(key)) return {};
+    const auto handle = locator_.object(key, Access::kPath);
+    if (!handle) return {};
+    TRY_ASSIGN(const struct stat st, sys::stat_fd((*handle)->fd.get()));
+    // The attic's link is the only one that is left. Looked up only now: what we remove ourselves
+    // loses its place first.
+    const auto place = journal_->places().find(key);
+    if (place && st.st_nlink == 1 && journal_->attic().contains(key)) {
+        // A directory that is not in the workspace took what was in it along, to the attic or away.
+        const auto parent = locator_.live_path(place->newest.parent);
+        if (!parent) return {};
+        TRY_ASSIGN(const auto standing, locator_.standing(place->newest));
+        if (standing && standing->key == key) return {};  // its link in the attic is a copy
+        behind.vanished.push_back({place->newest, key, st.st_mode & S_IFMT});
+        behind.paths.push_back(join_path(*parent, place->newest.name));
+    } else if (stamped && Capture::stamp_of(st) != *stamped) {
+        behind.paths.push_back(locator_.live_path(key).value_or(journal::Attic::file_name(key)));
+    }
+    return {};
+}
+
+// Objects that lost their name behind the mount lost it in the open interval, as far as the journal
+// can say: with that in the delta they come back like any other, and what stands there now is kept
+// for the way back. Gate closed.
+Result<> Workspace::book_vanished(NodeNumber target) {
+    TRY_ASSIGN(const History history, this->history());
+    TRY_ASSIGN(const auto path, history.path_to(target));
+    TRY_ASSIGN(const Behind behind, look_behind(path));
+    journal::DeltaWriter& writer = capture_.writer();
+    for (const journal::NameImage& image : behind.vanished) {
+        // Moved there in this interval, which has a row for where it came from.
+        if (capture_.is_created(image.at.parent)) continue;
+        capture_.note(*image.object);
+        TRY_ASSIGN(const HandlePtr parent, locator_.directory(image.at.parent));
+        TRY_ASSIGN(const journal::Attributes attributes, read_attributes(parent->fd.get()));
+        TRY(writer.attributes(image.at.parent, attributes, 0));
+        TRY(writer.name(image, 0));
+    }
+    return {};
+}
+
+Result<Workspace::Foreseen> Workspace::foresee(const Asker& asker, NodeNumber target,
+                                               Detail detail) {
     const OriginNumber asking = origin_of(asker);
     const std::lock_guard lock(operation_mutex_);
     TRY_ASSIGN(const History history, this->history());
     TRY_ASSIGN(const auto path, history.path_to(target));
-    Moved moved;
-    moved.to = target;
-    TRY_ASSIGN(moved.changes, inspector_.changes_to(target, detail));
-    TRY_ASSIGN(moved.behind, changed_behind(path));
-    const SessionNumber own = origins_->session_of(asking);
-    std::set<OriginNumber> others;
-    for (const Change& change : moved.changes) {
-        for (const OriginNumber origin : change.origins) {
-            if (origin != 0 && origins_->session_of(origin) != own) others.insert(origin);
-        }
-    }
-    for (const Origin& origin : origins_->all()) {
-        if (others.contains(origin.number)) moved.others.push_back(origin);
-    }
-    return moved;
+    TRY_ASSIGN(Behind behind, look_behind(path));
+    Foreseen foreseen{{}, !behind.vanished.empty()};
+    foreseen.moved.to = target;
+    foreseen.moved.behind = std::move(behind.paths);
+    TRY_ASSIGN(foreseen.moved.changes, inspector_.changes_to(target, detail));
+    foreseen.moved.others = others_in(foreseen.moved.changes, asking);
+    return foreseen;
 }
 
-Result<Moved> Workspace::move(const Asker& asker, NodeNumber target, bool dry_run,
+/// Whose work, beside that of the asker's session, these changes are.
+std::vector<Origin> Workspace::others_in(const std::vector<Change>& changes,
+                                         OriginNumber asking) const {
+    const SessionNumber own = origins_->session_of(asking);
+    std::set<OriginNumber> numbers;
+    for (const Change& change : changes) {
+        for (const OriginNumber origin : change.origins) {
+            if (origin != 0 && origins_->session_of(origin) != own) numbers.insert(origin);
+        }
+    }
+    std::vector<Origin> others = origins_->all();
+    std::erase_if(others, [&](const Origin& origin) { return !numbers.contains(origin.number); });
+    return others;
+}
+
+Result<Moved> Workspace::move(const Asker& asker, NodeNumber target, Consent consent,
                               bool refuse_behind, std::optional<NodeNumber> redo_tip) {
-    TRY_ASSIGN(Moved moved, describe_move(asker, target, dry_run ? Detail::kFull : Detail::kRough));
+    const Detail detail = consent == Consent::kNone ? Detail::kFull : Detail::kRough;
+    TRY_ASSIGN(Foreseen foreseen, foresee(asker, target, detail));
+    Moved& moved = foreseen.moved;
     if (refuse_behind && !moved.behind.empty()) {
         std::string list;
         for (const std::string& path : moved.behind)
@@ -89,9 +138,11 @@ Result<Moved> Workspace::move(const Asker& asker, NodeNumber target, bool dry_ru
             ErrorKind::kConflict, EBUSY, "undo: changed behind the mount since:" + list,
             "look at these files; `unwrite rollback` or `unwrite discard` takes them back too");
     }
-    if (dry_run) return moved;
+    const bool own = moved.others.empty() && moved.behind.empty();
+    if (consent == Consent::kNone || (consent == Consent::kOwn && !own)) return moved;
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
     TRY(closing.refuse_if_wounded("restore"));
+    if (foreseen.vanished) TRY(book_vanished(target));
     if (!capture_.interval_is_empty())
         TRY(seal(NodeKind::kStep, "", "before going to n" + std::to_string(target), 0));
     moved.from = head_.current;
@@ -105,11 +156,11 @@ Result<Moved> Workspace::move(const Asker& asker, NodeNumber target, bool dry_ru
 }
 
 Result<Moved> Workspace::rollback(const Asker& asker, const std::string& node, bool pop,
-                                  bool dry_run) {
+                                  Consent consent) {
     TRY_ASSIGN(const History history, this->history());
     TRY_ASSIGN(const NodeNumber target, history.resolve(node, history.newest_checkpoint()));
-    TRY_ASSIGN(Moved moved, move(asker, target, dry_run, false));
-    if (!pop || dry_run) return moved;
+    TRY_ASSIGN(Moved moved, move(asker, target, consent, false));
+    if (!pop || moved.from == 0) return moved;
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
     journal::Store::Change change;
     // The crossing may have flipped the edge above; only the flag changes here.
@@ -137,10 +188,10 @@ Result<NodeNumber> Workspace::undo_target(const History& history, unsigned count
     return at;
 }
 
-Result<Moved> Workspace::undo(const Asker& asker, unsigned count, bool dry_run) {
+Result<Moved> Workspace::undo(const Asker& asker, unsigned count, Consent consent) {
     TRY_ASSIGN(const History history, this->history());
     TRY_ASSIGN(const NodeNumber target, undo_target(history, std::max(count, 1U)));
-    return move(asker, target, dry_run, true);
+    return move(asker, target, consent, true);
 }
 
 // The way down to where the last undo, rollback or discard came from; a step is an edge with
@@ -166,20 +217,20 @@ Result<NodeNumber> Workspace::redo_target(const History& history, unsigned count
     return target;
 }
 
-Result<Moved> Workspace::redo(const Asker& asker, unsigned count, bool dry_run) {
+Result<Moved> Workspace::redo(const Asker& asker, unsigned count, Consent consent) {
     TRY_ASSIGN(const History history, this->history());
     TRY_ASSIGN(const NodeNumber target, redo_target(history, std::max(count, 1U)));
     const NodeNumber tip = history.head.redo_tip;
-    return move(asker, target, dry_run, true, tip == target ? 0 : tip);
+    return move(asker, target, consent, true, tip == target ? 0 : tip);
 }
 
-Result<Moved> Workspace::discard(const Asker& asker, bool purge, bool dry_run) {
+Result<Moved> Workspace::discard(const Asker& asker, bool purge, Consent consent) {
     TRY_ASSIGN(const History history, this->history());
     const NodeNumber root = history.head.root;
     if (!has_changes(history) && !purge)
         return nothing("discard: nothing has changed since the task began");
-    TRY_ASSIGN(Moved moved, move(asker, root, dry_run, false));
-    if (!purge || dry_run) return moved;
+    TRY_ASSIGN(Moved moved, move(asker, root, consent, false));
+    if (!purge || moved.from == 0) return moved;
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
     // Someone may have made a step meanwhile: with it the way back to the root would go.
     if (head_.current != head_.root) {

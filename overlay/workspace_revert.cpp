@@ -111,6 +111,7 @@ Result<Moved> Workspace::carry_out(const Asker& asker, const RevertPlan& plan,
                      "No edits have been applied to any file with this session.");
     Moved moved;
     moved.changes = changes_of(plan, locator_);
+    moved.others = others_in(moved.changes, origin_of(asker));
     moved.to = head_.current;
     if (dry_run) return moved;
     if (!capture_.interval_is_empty()) TRY(seal(NodeKind::kStep, "", "before: " + text, 0));

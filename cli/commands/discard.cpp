@@ -17,9 +17,11 @@ struct DiscardOptions {
 
 Result<int> discard(Context& context, const DiscardOptions& options) {
     TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
-    overlay::Operations& operations = workspace.operations();
+    const Act act = [&](overlay::Consent consent) {
+        return workspace.operations().discard(asker(), options.purge, consent);
+    };
     if (options.dry_run || !options.yes) {
-        TRY_ASSIGN(const overlay::Moved foreseen, operations.discard(asker(), options.purge, true));
+        TRY_ASSIGN(const overlay::Moved foreseen, act(overlay::Consent::kNone));
         warn_of_moved(context, foreseen);
         if (options.dry_run) {
             print_moved(context, foreseen, "discarded the task", true);
@@ -34,8 +36,8 @@ Result<int> discard(Context& context, const DiscardOptions& options) {
             return kNothingToDo;
         }
     }
-    TRY_ASSIGN(const overlay::Moved moved, operations.discard(asker(), options.purge, false));
-    if (options.yes) warn_of_moved(context, moved);
+    TRY_ASSIGN(const overlay::Moved moved,
+               options.yes ? announce_and_act(context, act) : act(overlay::Consent::kAll));
     print_moved(context, moved, "discarded the task", false);
     if (!options.purge && !context.json) context.out.line(way_back(moved));
     return kDone;

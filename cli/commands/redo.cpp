@@ -17,8 +17,8 @@ Result<int> redo(Context& context, const RedoOptions& options) {
     if (options.count == 0)
         return Error(ErrorKind::kUsage, EINVAL, "redo 0: the number of steps is 1 or more");
     TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
-    return restore(context, options.dry_run, "redone", [&](bool dry_run) {
-        return workspace.operations().redo(asker(), options.count, dry_run);
+    return restore(context, options.dry_run, "redone", [&](overlay::Consent consent) {
+        return workspace.operations().redo(asker(), options.count, consent);
     });
 }
 

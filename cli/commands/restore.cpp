@@ -21,9 +21,10 @@ Result<int> restore_paths(Context& context, const RestoreOptions& options) {
     }
     const std::string done =
         "restored " + counted(paths.size(), "path", "paths") + " from " + quote_name(options.from);
-    return restore(context, options.dry_run, done, [&](bool dry_run) {
-        return workspace.operations().restore_paths(asker(), paths, options.from, dry_run);
-    });
+    TRY_ASSIGN(const overlay::Moved moved,
+               workspace.operations().restore_paths(asker(), paths, options.from, options.dry_run));
+    print_moved(context, moved, done, options.dry_run);
+    return kDone;
 }
 
 }  // namespace

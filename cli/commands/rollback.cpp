@@ -17,8 +17,8 @@ Result<int> rollback(Context& context, const RollbackOptions& options) {
     TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
     const std::string done =
         "rolled back" + (options.node.empty() ? "" : " to " + quote_name(options.node));
-    return restore(context, options.dry_run, done, [&](bool dry_run) {
-        return workspace.operations().rollback(asker(), options.node, options.pop, dry_run);
+    return restore(context, options.dry_run, done, [&](overlay::Consent consent) {
+        return workspace.operations().rollback(asker(), options.node, options.pop, consent);
     });
 }
 

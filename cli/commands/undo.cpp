@@ -25,14 +25,15 @@ Result<int> undo(Context& context, const UndoOptions& options) {
     TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
     overlay::Operations& operations = workspace.operations();
     if (!count) {
-        return restore(
-            context, options.dry_run, "undid " + quote_name(options.what),
-            [&](bool dry_run) { return operations.revert(asker(), options.what, dry_run); });
+        TRY_ASSIGN(const overlay::Moved moved,
+                   operations.revert(asker(), options.what, options.dry_run));
+        print_moved(context, moved, "undid " + quote_name(options.what), options.dry_run);
+        return kDone;
     }
     const unsigned steps = static_cast<unsigned>(*count);
     Result<int> outcome =
         restore(context, options.dry_run, "undid " + counted(steps, "step", "steps"),
-                [&](bool dry_run) { return operations.undo(asker(), steps, dry_run); });
+                [&](overlay::Consent consent) { return operations.undo(asker(), steps, consent); });
     if (!outcome && outcome.error().kind() == ErrorKind::kNothing) {
         // The very words that the tool `Undo` answers with, and nothing else.
         return Error(ErrorKind::kNothing, outcome.error().number(),

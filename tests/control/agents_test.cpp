@@ -79,11 +79,13 @@ char act_as_agent() {
     if (!remote) return '0';
     if (!remote->status("", false)) return '1';
     if (!remote->checkpoint({}, overlay::NodeKind::kCheckpoint, "x", "")) return '2';
-    if (!remote->undo({}, 1, false) || !remote->redo({}, 1, false)) return '3';
+    if (!remote->undo({}, 1, overlay::Consent::kAll) ||
+        !remote->redo({}, 1, overlay::Consent::kAll))
+        return '3';
     if (!remote->log("", true, true) || !remote->diff("", "", {}, true)) return '4';
     if (!is_refused(remote->commit({}, "", false))) return '5';
-    if (!is_refused(remote->discard({}, false, false))) return '6';
-    if (!is_refused(remote->discard({}, false, true))) return '6';
+    if (!is_refused(remote->discard({}, false, overlay::Consent::kAll))) return '6';
+    if (!is_refused(remote->discard({}, false, overlay::Consent::kNone))) return '6';
     if (!is_refused(remote->stop())) return '7';
     if (!is_refused(remote->gc({}))) return '8';
     if (!remote->check(false) || !is_refused(remote->check(true))) return '9';
@@ -94,7 +96,10 @@ char act_as_agent() {
 
 char act_as_user() {
     const auto remote = connect();
-    return remote && remote->commit({}, "", false) && remote->discard({}, false, false) ? 'u' : 'x';
+    return remote && remote->commit({}, "", false) &&
+                   remote->discard({}, false, overlay::Consent::kAll)
+               ? 'u'
+               : 'x';
 }
 
 char act_as_orphan_of_agent() {
@@ -167,20 +172,22 @@ TEST_F(AgentsTest, RestoresThatTakeOthersWorkAreRefusedToAgents) {
     operations.moved.others.emplace_back().session = "user";
     const Waiting agent([] {
         const auto remote = connect();
-        if (!is_refused(remote->undo({}, 1, false))) return 'u';
-        if (!is_refused(remote->rollback({}, "", false, false))) return 'r';
+        if (!is_refused(remote->undo({}, 1, overlay::Consent::kAll))) return 'u';
+        if (!is_refused(remote->rollback({}, "", false, overlay::Consent::kAll))) return 'r';
         if (!is_refused(remote->restore_paths({}, {"a"}, "", false))) return 'p';
-        if (!is_refused(remote->redo({}, 1, false))) return 'd';
+        if (!is_refused(remote->redo({}, 1, overlay::Consent::kAll))) return 'd';
         if (!is_refused(remote->revert({}, "n3", false))) return 'v';
-        return remote->undo({}, 1, true) ? 'a' : 'y';
+        return remote->undo({}, 1, overlay::Consent::kNone) ? 'a' : 'y';
     });
     start();
     begin(agent.pid());
     EXPECT_EQ(agent.ask(), 'a');
     for (const std::string& asked : operations.asked()) {
-        EXPECT_TRUE(asked.starts_with("begin_run") || asked.ends_with(" dry")) << asked;
+        EXPECT_TRUE(asked.starts_with("begin_run") || asked.ends_with(" dry") ||
+                    asked.ends_with(" own"))
+            << asked;
     }
-    EXPECT_TRUE(connect()->undo({}, 1, false));
+    EXPECT_TRUE(connect()->undo({}, 1, overlay::Consent::kAll));
 }
 
 TEST_F(AgentsTest, OnlyAChildCanBeMadeAnAgent) {

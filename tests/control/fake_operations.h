@@ -10,6 +10,18 @@
 
 namespace unwrite::control {
 
+inline std::string words(overlay::Consent consent) {
+    switch (consent) {
+        case overlay::Consent::kNone:
+            return " dry";
+        case overlay::Consent::kOwn:
+            return " own";
+        case overlay::Consent::kAll:
+            return "";
+    }
+    return "";
+}
+
 class FakeOperations : public overlay::Operations {
  public:
     using Asker = overlay::Asker;
@@ -51,24 +63,24 @@ class FakeOperations : public overlay::Operations {
         return {};
     }
     Result<Moved> rollback(const Asker& asker, const std::string& node, bool pop,
-                           bool dry) override {
-        note(asker, "rollback " + node + (pop ? " pop" : "") + (dry ? " dry" : ""));
+                           overlay::Consent consent) override {
+        note(asker, "rollback " + node + (pop ? " pop" : "") + words(consent));
         return moved;
     }
-    Result<Moved> undo(const Asker& asker, unsigned count, bool dry) override {
-        note(asker, "undo " + std::to_string(count) + (dry ? " dry" : ""));
+    Result<Moved> undo(const Asker& asker, unsigned count, overlay::Consent consent) override {
+        note(asker, "undo " + std::to_string(count) + words(consent));
         return moved;
     }
     Result<Moved> revert(const Asker& asker, const std::string& what, bool dry) override {
         note(asker, "revert " + what + (dry ? " dry" : ""));
         return moved;
     }
-    Result<Moved> redo(const Asker& asker, unsigned count, bool dry) override {
-        note(asker, "redo " + std::to_string(count) + (dry ? " dry" : ""));
+    Result<Moved> redo(const Asker& asker, unsigned count, overlay::Consent consent) override {
+        note(asker, "redo " + std::to_string(count) + words(consent));
         return moved;
     }
-    Result<Moved> discard(const Asker& asker, bool purge, bool dry) override {
-        note(asker, std::string("discard") + (purge ? " purge" : "") + (dry ? " dry" : ""));
+    Result<Moved> discard(const Asker& asker, bool purge, overlay::Consent consent) override {
+        note(asker, std::string("discard") + (purge ? " purge" : "") + words(consent));
         return moved;
     }
     Result<Node> commit(const Asker& asker, const std::string& text, bool keep) override {

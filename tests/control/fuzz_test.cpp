@@ -19,7 +19,7 @@ namespace {
 const std::vector<std::string>& good_requests() {
     static const std::vector<std::string> requests = {
         R"({"id":1,"command":"status","arguments":{"since":"n3","count_lines":true}})",
-        R"({"id":2,"command":"rollback","arguments":{"node":{"bytes":"Yf8="},"pop":true,"dry_run":false}})",
+        R"({"id":2,"command":"rollback","arguments":{"node":{"bytes":"Yf8="},"pop":true,"consent":"own"}})",
         R"({"id":3,"command":"restore_paths","arguments":{"paths":["a",{"bytes":"Yf8="},"c"],"node":""}})",
         R"({"id":18446744073709551615,"command":"undo","arguments":{"count":3,"session":"x"}})",
         R"({"id":4,"command":"checkpoint","arguments":{"name":"\u00e4\ud83d\ude00","kind":"step"}})",

@@ -73,11 +73,11 @@ TEST_F(ServerTest, EveryOperationPasses) {
     EXPECT_EQ(remote->checkpoint(asker, overlay::NodeKind::kStep, "A", "why")->kind,
               overlay::NodeKind::kStep);
     EXPECT_TRUE(remote->end_run(5));
-    EXPECT_TRUE(remote->rollback(asker, "B\xff", true, false));
-    EXPECT_TRUE(remote->undo(asker, 3, true));
+    EXPECT_TRUE(remote->rollback(asker, "B\xff", true, overlay::Consent::kAll));
+    EXPECT_TRUE(remote->undo(asker, 3, overlay::Consent::kNone));
     EXPECT_TRUE(remote->revert(asker, "n7", false));
-    EXPECT_TRUE(remote->redo(asker, 2, false));
-    EXPECT_TRUE(remote->discard(asker, true, false));
+    EXPECT_TRUE(remote->redo(asker, 2, overlay::Consent::kAll));
+    EXPECT_TRUE(remote->discard(asker, true, overlay::Consent::kAll));
     EXPECT_TRUE(remote->commit(asker, "done", true));
     EXPECT_TRUE(remote->restore_paths(asker, {"a\n", "b\xff"}, "n1", false));
     EXPECT_TRUE(remote->status("A", true));
@@ -110,7 +110,7 @@ TEST_F(ServerTest, TheAskerIsWhoTheKernelSays) {
     asker.session = "s";
     asker.pid = 1;
     asker.uid = 12345;
-    EXPECT_TRUE(connect()->undo(asker, 1, false));
+    EXPECT_TRUE(connect()->undo(asker, 1, overlay::Consent::kAll));
     EXPECT_EQ(operations.last_asker().pid, ::getpid());
     EXPECT_EQ(operations.last_asker().uid, ::getuid());
     EXPECT_EQ(operations.last_asker().session, "s");

@@ -36,13 +36,15 @@ void move(World& world, const std::string& progress, const Operation& operation)
         case Kind::kCheckpoint:
             return checkpoint(world, progress, operation);
         case Kind::kUndo:
-            return require(operations.undo(asker, count, false), operation);
+            return require(operations.undo(asker, count, overlay::Consent::kAll), operation);
         case Kind::kRedo:
-            return require(operations.redo(asker, count, false), operation);
+            return require(operations.redo(asker, count, overlay::Consent::kAll), operation);
         case Kind::kRollback:
-            return require(operations.rollback(asker, operation.a, false, false), operation);
+            return require(operations.rollback(asker, operation.a, false, overlay::Consent::kAll),
+                           operation);
         case Kind::kDiscard:
-            return require(operations.discard(asker, operation.x != 0, false), operation);
+            return require(operations.discard(asker, operation.x != 0, overlay::Consent::kAll),
+                           operation);
         case Kind::kCommit:
             return require(operations.commit(asker, "", operation.x != 0), operation);
         case Kind::kGc:

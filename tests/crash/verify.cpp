@@ -111,8 +111,8 @@ std::string Autopsy::checkpoints() {
             if (may_be_gone) continue;
             return "n" + name.substr(5) + " is gone";
         }
-        const auto moved =
-            world_.operations().rollback(World::asker(), "n" + name.substr(5), false, false);
+        const auto moved = world_.operations().rollback(World::asker(), "n" + name.substr(5), false,
+                                                        overlay::Consent::kAll);
         if (!moved) return "rollback to n" + name.substr(5) + ": " + moved.error().message();
         const std::string wrong = difference(load_snapshot(file.path()), world_.look());
         if (!wrong.empty()) return "n" + name.substr(5) + " was a, is b:\n" + wrong;
@@ -124,7 +124,7 @@ std::string Autopsy::root() {
     std::size_t since = at_;
     while (since > 0 && !fs::exists(numbered(progress_, "root", since)))
         --since;
-    const auto moved = world_.operations().discard(World::asker(), false, false);
+    const auto moved = world_.operations().discard(World::asker(), false, overlay::Consent::kAll);
     if (!moved && moved.error().kind() != ErrorKind::kNothing)
         return "discard: " + moved.error().message();
     const Snapshot live = world_.look();

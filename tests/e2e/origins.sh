@@ -264,23 +264,64 @@ S85_edits_behind_the_mount() {
     check_state
 }
 
-# A captured file that is replaced or deleted behind the mount does not come back, and nothing says so.
-gap_saved_or_deleted_behind_the_mount() {
-    mkdir "$scratch/at"
+S85_saved_or_deleted_behind_the_mount() {
+    mkdir "$scratch/at" "$W/d"
     seq 100 >"$W/saved"
-    seq 100 >"$W/deleted"
+    seq 100 >"$W/d/deleted"
+    seq 100 >"$W/removed"
+    seq 100 >"$W/mode"
+    touch -d 2020-01-01 "$W" "$W/d"
     remember start
     cd /
     u --json mount "$W" --at "$scratch/at"
     json_value 'j["pid"]' >>"$scratch/daemons"
     echo through >>"$scratch/at/saved"
-    echo through >>"$scratch/at/deleted"
+    echo through >>"$scratch/at/d/deleted"
+    chmod 600 "$scratch/at/mode"
+    echo through >>"$scratch/at/removed"
+    say "what goes through the mount is no change behind it"
+    rm "$scratch/at/removed"
+    u -C "$scratch/at" undo
+    same start "$scratch/at"
+    ! grep -q behind "$scratch/err" || fail "nothing was changed behind the mount"
+    u -C "$scratch/at" redo
+    u -C "$scratch/at" discard --yes
+    u -C "$scratch/at" redo
+    ! grep -q behind "$scratch/err" || fail "nothing was changed behind the mount"
+    absent "$W/removed"
+
+    say "one file is saved anew and two are deleted past the mount"
     echo behind >"$W/saved.tmp"
     mv "$W/saved.tmp" "$W/saved"
-    rm "$W/deleted"
+    rm "$W/d/deleted" "$W/mode"
+    touch -d 2020-01-01 "$W" "$W/d"
+    remember behind
     expect 5 -C "$scratch/at" undo
-    u -C "$scratch/at" discard --yes
-    err_has "behind the mount"
-    same start
+    err_has "  saved"
+    err_has "  d/deleted"
+    err_has "  mode"
+    same behind
+    u -C "$scratch/at" discard --dry-run
+    err_has "  d/deleted"
+    same behind
+    say "another daemon finds it as well"
     u unmount "$scratch/at"
+    cd /
+    u --json mount "$W" --at "$scratch/at" --on-unfinished keep
+    json_value 'j["pid"]' >>"$scratch/daemons"
+    say "a discard lists it and brings everything back; redo brings back what was there"
+    u -C "$scratch/at" discard --yes
+    err_has "takes along what changed behind the mount"
+    err_has "  saved"
+    err_has "  d/deleted"
+    err_has "  mode"
+    ! grep -qx "  removed" "$scratch/err" || fail "removed went through the mount"
+    same start "$scratch/at"
+    u -C "$scratch/at" redo 9
+    same behind "$scratch/at"
+    u -C "$scratch/at" rollback root
+    same start "$scratch/at"
+    u unmount "$scratch/at"
+    same start
+    check_state
 }

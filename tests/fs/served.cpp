@@ -56,7 +56,8 @@ class Orders {
                                                             "point", ""));
         }
         if (verb == "rollback") {
-            return verdict(session_.operations().rollback(asker, "", false, false));
+            return verdict(
+                session_.operations().rollback(asker, "", false, overlay::Consent::kAll));
         }
         if (verb == "write_back") mount_.write_back();
         if (verb == "settle" && !mount_.settle(5000)) return "not settled";

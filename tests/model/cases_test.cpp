@@ -78,6 +78,16 @@ TEST_F(Cases, AnOldFilePassesThroughACreatedDirectoryThatGoesAgain) {
     }));
 }
 
+TEST_F(Cases, AHeldFileWithoutANameIsNotMissed) {
+    run({
+        {.kind = Kind::kHold, .a = "old/file"},
+        {.kind = Kind::kUnlink, .a = "old/file", .agent = true},
+        {.kind = Kind::kCheckpoint},
+        {.kind = Kind::kChmodHeld, .x = 0600},
+        {.kind = Kind::kRollback, .x = 0, .y = 2},
+    });
+}
+
 TEST_F(Cases, UndoAboveTheRootOfACommitWithHistory) {
     run({
         {.kind = Kind::kCreate, .a = "new", .x = 0644},

@@ -104,15 +104,16 @@ std::string Moves::rollback(const Operation& operation) {
         target = "n" + std::to_string(all.at(operation.x % all.size()).number);
     }
     const auto moved = world_.operations().rollback(
-        World::asker(), target, operation.y == 3 && operation.x % 3 == 0, false);
+        World::asker(), target, operation.y == 3 && operation.x % 3 == 0, overlay::Consent::kAll);
     if (!moved && moved.error().kind() == ErrorKind::kNotFound && target[0] == 'c') return {};
     return arrived(moved, before, "rollback");
 }
 
 std::string Moves::discard(bool purge) {
     const Snapshot before = world_.look();
-    std::string wrong = arrived(world_.operations().discard(World::asker(), purge, false), before,
-                                purge ? "discard purge" : "discard");
+    std::string wrong =
+        arrived(world_.operations().discard(World::asker(), purge, overlay::Consent::kAll), before,
+                purge ? "discard purge" : "discard");
     forget_gone_nodes();
     return wrong;
 }
@@ -209,13 +210,15 @@ std::string Moves::step(const Operation& operation) {
         case Kind::kUndo: {
             const Snapshot before = world_.look();
             return arrived(
-                world_.operations().undo(World::asker(), static_cast<unsigned>(operation.x), false),
+                world_.operations().undo(World::asker(), static_cast<unsigned>(operation.x),
+                                         overlay::Consent::kAll),
                 before, "undo");
         }
         case Kind::kRedo: {
             const Snapshot before = world_.look();
             return arrived(
-                world_.operations().redo(World::asker(), static_cast<unsigned>(operation.x), false),
+                world_.operations().redo(World::asker(), static_cast<unsigned>(operation.x),
+                                         overlay::Consent::kAll),
                 before, "redo");
         }
         case Kind::kDiscard:

@@ -101,14 +101,14 @@ std::string move_randomly(overlay::Operations& operations, std::uint64_t seed,
                 break;
             case 3:
             case 4:
-                note(operations.undo(World::asker(), 1, false));
+                note(operations.undo(World::asker(), 1, overlay::Consent::kAll));
                 break;
             case 5:
-                note(operations.redo(World::asker(), 1, false));
+                note(operations.redo(World::asker(), 1, overlay::Consent::kAll));
                 break;
             case 6:
                 note(operations.rollback(World::asker(), "c" + std::to_string(random() % 3), false,
-                                         false));
+                                         overlay::Consent::kAll));
                 break;
             default:
                 note(operations.gc({.max_abandoned = 3}));
@@ -143,14 +143,14 @@ TEST(Threads, NothingHangsAndNothingIsLost) {
         writer.join();
     EXPECT_EQ(wrong, "");
     EXPECT_EQ(other_wrong, "");
-    ASSERT_ASSIGN(const auto moved,
-                  world.operations().rollback(World::asker(), "root", false, false));
+    ASSERT_ASSIGN(const auto moved, world.operations().rollback(World::asker(), "root", false,
+                                                                overlay::Consent::kAll));
     EXPECT_EQ(difference(first, world.look()), "");
     ASSERT_ASSIGN(const auto checked, world.operations().check(false));
     EXPECT_EQ(checked.problems, std::vector<std::string>());
     // And there again: everything that was taken back.
-    ASSERT_OK(world.operations().redo(World::asker(), 1000, false));
-    ASSERT_OK(world.operations().discard(World::asker(), true, false));
+    ASSERT_OK(world.operations().redo(World::asker(), 1000, overlay::Consent::kAll));
+    ASSERT_OK(world.operations().discard(World::asker(), true, overlay::Consent::kAll));
     EXPECT_EQ(difference(first, world.look()), "");
 }
 

@@ -183,7 +183,7 @@ TEST_F(Changes, BetweenNodesAndAbandonedOnes) {
     make("d/new", "new\n");
     ASSERT_EQ(actor().rename("d", "e", 0), 0);
     const auto third = checkpoint();
-    ASSERT_OK(operations().rollback(World::asker(), "second", false, false));
+    ASSERT_OK(operations().rollback(World::asker(), "second", false, overlay::Consent::kAll));
     EXPECT_THAT(changes(second), IsEmpty());
     EXPECT_THAT(changes(third), ElementsAre("renamed e -> d/", "deleted e/new"));
     replace("a", "three\n");
@@ -217,7 +217,7 @@ TEST_F(Changes, WhatARestoreWouldDo) {
     make("new", "n\n");
     save("a", "two\n");
     ASSERT_EQ(actor().rename("b", "c", 0), 0);
-    const auto moved = operations().discard(World::asker(), false, true);
+    const auto moved = operations().discard(World::asker(), false, overlay::Consent::kNone);
     ASSERT_OK(moved);
     EXPECT_THAT(lines_of(moved->changes),
                 ElementsAre("modified a", "renamed c -> b", "deleted new"));

@@ -223,7 +223,8 @@ TEST_F(Diffs, EveryNodeAgainstEveryOther) {
             if (round % 2 == 0) continue;
             const auto back =
                 std::next(nodes.begin(), wanderer.pick(static_cast<unsigned>(nodes.size())));
-            ASSERT_OK(operations().rollback(World::asker(), back->first, false, false));
+            ASSERT_OK(
+                operations().rollback(World::asker(), back->first, false, overlay::Consent::kAll));
         }
         EXPECT_GT(wanderer.worked(), 20U);
         for (const auto& [from, from_copy] : nodes) {

@@ -20,7 +20,9 @@ class Held : public testing::Test {
     void step() {
         ASSERT_OK(world_.operations().checkpoint(World::asker(), journal::NodeKind::kStep, "", ""));
     }
-    void discard() { ASSERT_OK(world_.operations().discard(World::asker(), false, false)); }
+    void discard() {
+        ASSERT_OK(world_.operations().discard(World::asker(), false, overlay::Consent::kAll));
+    }
 
     const Scratch scratch_;
     World world_{scratch_.path()};
@@ -67,7 +69,7 @@ TEST_F(Held, AnotherNameKeepsACreatedFileCapturedS49) {
     const Snapshot then = world_.look();
     ASSERT_EQ(actor().write_held(0, 0, "after "), 0);
     ASSERT_NE(difference(then, world_.look()), "");
-    ASSERT_OK(world_.operations().undo(World::asker(), 1, false));
+    ASSERT_OK(world_.operations().undo(World::asker(), 1, overlay::Consent::kAll));
     EXPECT_EQ(difference(then, world_.look()), "");
 }
 

@@ -22,15 +22,15 @@ class Moved : public Looking {
     /// Back to `node` and here again.
     void there_and_back(const std::string& node) {
         const Snapshot then = world_->look();
-        ASSERT_OK(operations().rollback(World::asker(), node, false, false));
-        ASSERT_OK(operations().redo(World::asker(), 1, false));
+        ASSERT_OK(operations().rollback(World::asker(), node, false, overlay::Consent::kAll));
+        ASSERT_OK(operations().redo(World::asker(), 1, overlay::Consent::kAll));
         EXPECT_EQ(difference(then, world_->look()), "");
     }
     /// Undoes `what` by name, then that.
     void undo_and_back(const std::string& what) {
         const Snapshot then = world_->look();
         ASSERT_OK(operations().revert(World::asker(), what, false));
-        ASSERT_OK(operations().undo(World::asker(), 1, false));
+        ASSERT_OK(operations().undo(World::asker(), 1, overlay::Consent::kAll));
         EXPECT_EQ(difference(then, world_->look()), "");
     }
     void agents_file_in_the_users_directory() {
@@ -121,7 +121,7 @@ TEST_F(Moved, AnOlderDirectoryRestoredByPathS49) {
     rename("d/e", "a/b");
     const Snapshot then = world_->look();
     ASSERT_OK(operations().restore_paths(World::asker(), {"d/e", "a"}, "root", false));
-    ASSERT_OK(operations().undo(World::asker(), 1, false));
+    ASSERT_OK(operations().undo(World::asker(), 1, overlay::Consent::kAll));
     EXPECT_EQ(difference(then, world_->look()), "");
 }
 

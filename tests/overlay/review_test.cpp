@@ -41,7 +41,7 @@ TEST_F(Review, UndoOfARestoredPathPutsAMovedDirectoryBack) {
         EXPECT_EQ(difference(moved, world.look()), "");
         return;
     }
-    const auto undone = world.operations().undo(World::asker(), 1, false);
+    const auto undone = world.operations().undo(World::asker(), 1, overlay::Consent::kAll);
     ASSERT_TRUE(undone) << undone.error().message();
     EXPECT_EQ(difference(moved, world.look()), "");
 }
@@ -75,7 +75,7 @@ TEST_F(Review, AFileCutOffBehindTheMountCanStillBeWritten) {
     std::filesystem::resize_file(scratch_.path() / "a/d/file", 70'000);
     EXPECT_EQ(world.actor().write("a/d/file", 60'000, std::string(20'000, 'z')), 0);
     EXPECT_EQ(world.actor().write("a/d/file", 200'000, "z"), 0);
-    ASSERT_OK(world.operations().rollback(World::asker(), "c", false, false));
+    ASSERT_OK(world.operations().rollback(World::asker(), "c", false, overlay::Consent::kAll));
     const auto back = world.actor().read("a/d/file");
     ASSERT_OK(back);
     EXPECT_EQ(back->size(), large.size());
@@ -91,7 +91,7 @@ TEST_F(Review, TrustedAttributesOfASymlinkComeBack) {
     const Snapshot before = world.look();
     ASSERT_EQ(world.actor().set_xattr("link", "trusted.kept", "2", 0), 0);
     ASSERT_EQ(world.actor().set_xattr("link", "trusted.new", "2", 0), 0);
-    ASSERT_TRUE(world.operations().rollback(World::asker(), "c", false, false));
+    ASSERT_TRUE(world.operations().rollback(World::asker(), "c", false, overlay::Consent::kAll));
     EXPECT_EQ(difference(before, world.look()), "");
 }
 
@@ -112,13 +112,14 @@ TEST_F(Review, ASweepSparesWhatARestoreDisplacesMeanwhile) {
     ASSERT_EQ(actor.mkdir("big", 0755), 0);
     for (int i = 0; i < kDirectories; ++i)
         std::filesystem::create_directory(scratch_.path() / "big" / std::to_string(i));
-    ASSERT_TRUE(world.operations().rollback(World::asker(), "c", false, false));
+    ASSERT_TRUE(world.operations().rollback(World::asker(), "c", false, overlay::Consent::kAll));
     std::thread sweeper([&] { EXPECT_TRUE(world.operations().gc({.max_bytes = 1})); });
     while (world.operations().log("", true, false)->entries.size() > 2)
         std::this_thread::yield();
-    EXPECT_TRUE(world.operations().rollback(World::asker(), "root", false, false));
+    EXPECT_TRUE(world.operations().rollback(World::asker(), "root", false, overlay::Consent::kAll));
     sweeper.join();
-    const auto again = world.operations().rollback(World::asker(), "c", false, false);
+    const auto again =
+        world.operations().rollback(World::asker(), "c", false, overlay::Consent::kAll);
     ASSERT_TRUE(again) << again.error().message();
     EXPECT_EQ(difference(before, world.look()), "");
 }
@@ -179,7 +180,8 @@ void go_back_with(std::uint64_t pages_left) {
     checkpoint("c2");
     const Snapshot second = world.look();
     disk.fill(pages_left);
-    const auto moved = world.operations().rollback(World::asker(), "root", false, false);
+    const auto moved =
+        world.operations().rollback(World::asker(), "root", false, overlay::Consent::kAll);
     const bool wounded = world.operations().status("", false)->wounded;
     const Snapshot now = world.look();
     if (moved) {
@@ -203,7 +205,8 @@ void go_back_with(std::uint64_t pages_left) {
     }
     for (int round = 0; round < 2; ++round) {
         const auto to = [&](const char* name, const Snapshot& state) {
-            const auto there = world.operations().rollback(World::asker(), name, false, false);
+            const auto there =
+                world.operations().rollback(World::asker(), name, false, overlay::Consent::kAll);
             ASSERT_TRUE(there) << there.error().message();
             EXPECT_EQ(difference(state, world.look()), "") << name;
         };
@@ -248,9 +251,9 @@ void revert_with(std::uint64_t pages_left) {
     EXPECT_TRUE(now == first || (moved && now == root)) << difference(first, now);
     world.reopen();
     EXPECT_EQ(difference(now, world.look()), "");
-    ASSERT_TRUE(world.operations().rollback(World::asker(), "root", false, false));
+    ASSERT_TRUE(world.operations().rollback(World::asker(), "root", false, overlay::Consent::kAll));
     EXPECT_EQ(difference(root, world.look()), "");
-    ASSERT_TRUE(world.operations().rollback(World::asker(), "c1", false, false));
+    ASSERT_TRUE(world.operations().rollback(World::asker(), "c1", false, overlay::Consent::kAll));
     EXPECT_EQ(difference(first, world.look()), "");
 }
 
@@ -272,11 +275,12 @@ TEST_F(Review, PurgeKeepsTheWayBackFromStepsMadeMeanwhile) {
         }
     });
     for (int i = 0; i < 40; ++i)
-        ignore(world.operations().discard(World::asker(), true, false),
+        ignore(world.operations().discard(World::asker(), true, overlay::Consent::kAll),
                "the other's steps may be in the way");
     stop = true;
     other.join();
-    ignore(world.operations().discard(World::asker(), false, false), "nothing may be left");
+    ignore(world.operations().discard(World::asker(), false, overlay::Consent::kAll),
+           "nothing may be left");
     EXPECT_EQ(difference(root, world.look()), "");
 }
 
