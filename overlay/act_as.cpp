@@ -5,6 +5,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <sstream>
+
 namespace unwrite::overlay {
 
 namespace {
@@ -41,6 +43,23 @@ ActAs::~ActAs() {
         raise_permitted();
     }
     if (changed_gid_) setfsgid(0);
+}
+
+bool is_in_group(const Caller& caller, gid_t group) {
+    if (caller.gid == group) return true;
+    if (caller.pid <= 0) return false;
+    const auto status =
+        sys::read_file_at(AT_FDCWD, "/proc/" + std::to_string(caller.pid) + "/status");
+    if (!status) return false;
+    constexpr std::string_view kLabel = "\nGroups:";
+    const std::size_t begin = status->find(kLabel);
+    if (begin == std::string::npos) return false;
+    std::istringstream groups(status->substr(
+        begin + kLabel.size(), status->find('\n', begin + 1) - begin - kLabel.size()));
+    for (gid_t one = 0; groups >> one;) {
+        if (one == group) return true;
+    }
+    return false;
 }
 
 }  // namespace unwrite::overlay

@@ -20,4 +20,8 @@ class ActAs {
     bool changed_gid_ = false;
 };
 
+/// Whether the caller is in a group, by its own group or by a supplementary one. False when its
+/// process is gone.
+bool is_in_group(const Caller& caller, gid_t group);
+
 }  // namespace unwrite::overlay

@@ -11,6 +11,14 @@ bool changes_times(const AttributeChange& change) {
     return change.atime.tv_nsec != UTIME_OMIT || change.mtime.tv_nsec != UTIME_OMIT;
 }
 
+// A change that is bound to fail must not be captured: the object's second name in the attic moves
+// its change time.
+Result<> check_offered(int fd, const std::string& name) {
+    const auto value = sys::get_xattr(fd, name);
+    if (!value && value.error().number() == EOPNOTSUPP) return Error(EOPNOTSUPP);
+    return {};
+}
+
 }  // namespace
 
 Result<struct stat> LiveTree::getattr(NodeId id) {
@@ -43,7 +51,7 @@ Result<struct stat> LiveTree::setattr(const Caller& caller, NodeId id,
         TRY(capture_.cut(who, object, *change.size));
         TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kWrite));
         crash_point("tree.truncate.before");
-        if (change.kill_privileges) TRY(clear_privileges(who, object, handle->fd.get()));
+        if (change.kill_privileges) TRY(clear_privileges(caller, object, handle->fd.get()));
         TRY(sys::truncate(handle->fd.get(), *change.size));
         crash_point("tree.truncate.after");
     }
@@ -82,8 +90,9 @@ Result<> LiveTree::set_xattr(const Caller& caller, NodeId id, const std::string&
                              std::string_view value, int flags) {
     TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
     TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
-    TRY(capture_.attributes(origins_.resolve(caller), object));
     TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kPath));
+    TRY(check_offered(handle->fd.get(), name));
+    TRY(capture_.attributes(origins_.resolve(caller), object));
     crash_point("tree.setxattr.before");
     TRY(sys::set_xattr(handle->fd.get(), name, value, flags));
     crash_point("tree.setxattr.after");
@@ -94,8 +103,9 @@ Result<> LiveTree::set_xattr(const Caller& caller, NodeId id, const std::string&
 Result<> LiveTree::remove_xattr(const Caller& caller, NodeId id, const std::string& name) {
     TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
     TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
-    TRY(capture_.attributes(origins_.resolve(caller), object));
     TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kPath));
+    TRY(check_offered(handle->fd.get(), name));
+    TRY(capture_.attributes(origins_.resolve(caller), object));
     crash_point("tree.removexattr.before");
     TRY(sys::remove_xattr(handle->fd.get(), name));
     capture_.stamp(object->key(), handle->fd.get());

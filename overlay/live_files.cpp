@@ -6,6 +6,7 @@
 
 #include "base/crash_point.h"
 #include "journal/state_dir.h"
+#include "overlay/act_as.h"
 #include "overlay/live_tree.h"
 
 namespace unwrite::overlay {
@@ -34,14 +35,18 @@ Result<std::size_t> LiveTree::read(NodeId id, sys::Bytes out, std::uint64_t offs
     return sys::read_at(handle->fd.get(), out, offset);
 }
 
-Result<> LiveTree::clear_privileges(const Who& who, const ObjectPtr& object, int fd) {
+// As the kernel does it for its own filesystems: set-group-id stays only as the mark of mandatory
+// locking (without the group's right to execute), and only for members of the group.
+Result<> LiveTree::clear_privileges(const Caller& caller, const ObjectPtr& object, int fd) {
     TRY_ASSIGN(const struct stat st, sys::stat_fd(fd));
     mode_t mode = st.st_mode & 07777U;
     mode &= ~static_cast<mode_t>(S_ISUID);
-    if ((mode & S_IXGRP) != 0) mode &= ~static_cast<mode_t>(S_ISGID);
+    const bool sets_group = (mode & S_ISGID) != 0;
+    if (sets_group && ((mode & S_IXGRP) != 0 || !is_in_group(caller, st.st_gid)))
+        mode &= ~static_cast<mode_t>(S_ISGID);
     const bool has_capability = sys::get_xattr(fd, "security.capability").ok();
     if (mode == (st.st_mode & 07777U) && !has_capability) return {};
-    TRY(capture_.attributes(who, object));
+    TRY(capture_.attributes(origins_.resolve(caller), object));
     if (has_capability) TRY(sys::remove_xattr(fd, "security.capability"));
     if (mode != (st.st_mode & 07777U)) TRY(sys::change_mode(fd, mode));
     return {};
@@ -56,7 +61,7 @@ Result<std::size_t> LiveTree::write(const Caller& caller, NodeId id, sys::ConstB
     TRY(capture_.content(who, object, offset, data.size()));
     TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kWrite));
     const int fd = handle->fd.get();
-    if (kill_privileges) TRY(clear_privileges(who, object, fd));
+    if (kill_privileges) TRY(clear_privileges(caller, object, fd));
     crash_point("tree.write.before");
     auto written = sys::write_some_at(fd, data, offset);
     crash_point("tree.write.after");
@@ -86,6 +91,8 @@ Result<> LiveTree::fallocate(const Caller& caller, NodeId id, int mode, std::uin
         TRY(capture_.content(who, object, offset, (mode & kZeroing) != 0 ? length : 0));
     }
     TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kWrite));
+    // The kernel asks for it at a write or a truncation; here it is for us to see.
+    if (caller.uid != 0) TRY(clear_privileges(caller, object, handle->fd.get()));
     crash_point("tree.fallocate.before");
     const Result<> done = sys::fallocate(handle->fd.get(), mode, offset, length);
     capture_.stamp(object->key(), handle->fd.get());
@@ -103,6 +110,7 @@ Result<std::size_t> LiveTree::copy_file_range(const Caller& caller, NodeId from,
     TRY(capture_.content(origins_.resolve(caller), target, to_offset, length));
     TRY_ASSIGN(const HandlePtr in, objects_.open(source, Access::kRead));
     TRY_ASSIGN(const HandlePtr out, objects_.open(target, Access::kWrite));
+    if (caller.uid != 0) TRY(clear_privileges(caller, target, out->fd.get()));
     crash_point("tree.copy.before");
     auto copied = sys::copy_range(in->fd.get(), from_offset, out->fd.get(), to_offset, length);
     capture_.stamp(target->key(), out->fd.get());

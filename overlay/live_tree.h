@@ -83,7 +83,7 @@ class LiveTree final : public Tree {
     Result<> move_over(Side& from, Side& to, unsigned flags);
     Result<> placed(Side& from, Side& to, unsigned flags);
     Result<> change_attributes(int fd, const AttributeChange& change);
-    Result<> clear_privileges(const Who& who, const ObjectPtr& object, int fd);
+    Result<> clear_privileges(const Caller& caller, const ObjectPtr& object, int fd);
 
     Objects& objects_;
     Capture& capture_;

@@ -1,0 +1,40 @@
+// Mounted: a directory with the built program mounted over it, as a user has it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "base/unique_fd.h"
+
+namespace unwrite::tests::parity {
+
+class Mounted {
+ public:
+    /// Mounts over `workspace`, as root or as `user`. What the program needs besides goes to
+    /// `home`, which exists. `failure()` tells why it is not mounted.
+    Mounted(std::string workspace, std::string home, uid_t user = 0);
+    ~Mounted();  ///< unmounts, whatever happened
+    Mounted(const Mounted&) = delete;
+    Mounted& operator=(const Mounted&) = delete;
+
+    const std::string& failure() const { return failure_; }
+    const std::string& path() const { return workspace_; }
+    /// A path that leads to the workspace behind the mount, for this process and its children.
+    std::string raw() const;
+    /// Runs a command of the program on the workspace. Empty when it succeeded, else what it said.
+    std::string command(const std::vector<std::string>& words) const;
+
+ private:
+    std::string workspace_;
+    std::string home_;
+    uid_t user_;
+    UniqueFd raw_;
+    std::string failure_;
+};
+
+/// Why nothing can be mounted here (for a skip), or empty.
+std::string why_not_here();
+
+}  // namespace unwrite::tests::parity
