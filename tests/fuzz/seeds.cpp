@@ -1,0 +1,52 @@
+#include <map>
+
+#include "tests/fuzz/targets.h"
+
+namespace unwrite::fuzz {
+
+namespace {
+
+using Seeds = std::vector<std::string>;
+
+const std::map<std::string, Seeds, std::less<>>& all_seeds() {
+    static const std::map<std::string, Seeds, std::less<>> seeds = {
+        {"lp1",
+         {"LP1\nF a\nR\n1\n.\nx\n..y\n.\nEND\n\n===\n1\n2\n",
+          "# c\nLP1\nF a\nR 2\nx\nx\n.\ny\n.\nI 1\n.\nz\n.\nEND\n\n===\nx\nx\nx\n",
+          "LP1\r\nF \"a\"\r\nP 1\r\n2\r\n.\r\nn\r\n.\r\nE\r\n3\r\n.\r\nEND\r\n\n===\n1\r\n2\r\n3",
+          "LP1\nF a\nT\nend\n.\nB\nstart\n.\nN -\nF b\nE\n2\n.\nF new\nT\n\n.\nN "
+          "+\nEND\n\n===\na\nb\r\n",
+          "LP1\nF \"q\\\"\\\\\"\nT\n...\n.\nEND"}},
+        {"request",
+         {R"({"path":"a","old_snippet":"b\nc","new_snippet":"x"})"
+          "\n===\na\r\nb\r\nc\r\n",
+          R"({"path":"a","old_snippet":"x","new_snippet":"","match_hint":{"start_line":2,"end_line":3},"region_id":"r"})"
+          "\n===\nx\nx\ny\n",
+          R"({"path":"a","start_line":1,"end_line":2,"new_content":"\u00e4","file_hash":null})"
+          "\n===\n1\r2\r3",
+          R"({"patch":"LP1\nEND\n"})", R"({"category":"step-summary","step":"n10","summary":"s"})",
+          R"({"path":"a","start_line":1,"end_line":18446744073709551615,"new_content":""})"}},
+        {"newlines",
+         {"a\r\nb\rc\n\r\r\n\n\n===\nx\r\ny", "\r\n\r\n===\n\n", "one\ntwo\nthree\n\n===\n\r",
+          "\xc3\xa4\xe2\x82\xac\xff\x1b[31m\x1b]0;t\x07", "aaaaaaaaa\n===\naa"}},
+        {"unified",
+         {"--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n 1\n-2\n+x\n\n===\n1\n2\n",
+          "diff --git a/b b/c\nsimilarity index 90%\nrename from b\nrename to c\n--- a/b\n+++ b/c\n"
+          "@@ -2 +2 @@\n-2\n+two\n\\ No newline at end of file\n",
+          "diff --git \"a/n\\303\\244\" \"b/n\\303\\244\"\nnew file mode 100755\n--- "
+          "/dev/null\n+++ "
+          "\"b/n\\303\\244\"\n@@ -0,0 +1 @@\n+x\n",
+          "--- a/a\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n\n===\nx\n",
+          "1\n2\n3\n4\n5\n6\n7\n8\n9\n\n===\n1\n2\nx\n4\n5\n6\n7\n8\n\n9"}}};
+    return seeds;
+}
+
+}  // namespace
+
+const std::vector<std::string>& seeds_of(std::string_view target) {
+    static const Seeds none;
+    const auto found = all_seeds().find(target);
+    return found == all_seeds().end() ? none : found->second;
+}
+
+}  // namespace unwrite::fuzz

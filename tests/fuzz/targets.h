@@ -1,0 +1,25 @@
+// The entry points that take bytes from outside, each as a function of any bytes. A promise that
+// does not hold ends the program with its words on stderr.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace unwrite::fuzz {
+
+/// An input may have two parts, which "\n===\n" divides.
+void lp1(std::string_view input);       ///< a patch and the file that it is applied to
+void request(std::string_view input);   ///< the JSON of a call and the file
+void newlines(std::string_view input);  ///< a file, and a snippet to put into it
+void unified(std::string_view input);   ///< a patch and the file, or an older and a newer file
+
+using Target = void (*)(std::string_view input);
+/// By its name; nullptr for any other.
+Target target_named(std::string_view name);
+const std::vector<std::string>& target_names();
+
+/// Inputs to begin with.
+const std::vector<std::string>& seeds_of(std::string_view target);
+
+}  // namespace unwrite::fuzz
