@@ -28,7 +28,8 @@ struct FileState {
     std::uint32_t mode = 0;  ///< permission bits of st_mode; 0 when absent
 };
 
-/// Where requests find files. Implemented by those who may read; called once for each name.
+/// Where requests find files. Implemented by those who may read; a name may be asked for more than
+/// once, and must lead to the same file then.
 class Files {
  public:
     virtual ~Files() = default;
