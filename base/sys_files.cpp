@@ -73,16 +73,19 @@ Result<std::string> read_file_at(int dir, const std::string& name) {
     return text;
 }
 
-Result<> replace_file_at(int dir, const std::string& name, std::string_view text, mode_t mode) {
+Result<> replace_file_at(int dir, const std::string& name, std::string_view text, mode_t mode,
+                         Durable durable) {
     static std::atomic<unsigned> counter{0};
     const std::string temporary = "." + name.substr(0, 200) + ".tmp-" + std::to_string(::getpid()) +
                                   "-" + std::to_string(counter++);
     ignore(unlink(dir, temporary), "a left-over of a process with the same number");
     TRY_ASSIGN(UniqueFd fd, open_at(dir, temporary, O_WRONLY | O_CREAT | O_EXCL, mode));
     Result<> done = write_all_at(fd.get(), std::as_bytes(std::span(text)), 0);
+    if (done && durable == Durable::kYes) done = sync_data(fd.get());
     if (done) done = close(std::move(fd));
     if (done) done = rename(dir, temporary, dir, name);
     if (!done) ignore(unlink(dir, temporary), "the first failure is the one to report");
+    if (done && durable == Durable::kYes) done = sync(dir);
     return done;
 }
 

@@ -55,8 +55,11 @@ Result<> read_exactly_at(int fd, Bytes out,
 Result<> write_all_at(int fd, ConstBytes data, std::uint64_t offset);
 Result<std::size_t> write_some_at(int fd, ConstBytes data, std::uint64_t offset);
 Result<std::string> read_file_at(int dir, const std::string& name);  ///< a whole small file
-/// Replaces a small file atomically (temporary name, rename; no fsync).
-Result<> replace_file_at(int dir, const std::string& name, std::string_view text, mode_t mode);
+enum class Durable { kNo, kYes };
+/// Replaces a small file atomically (temporary name, rename); kYes: in the order that survives a
+/// power cut, and done when this returns.
+Result<> replace_file_at(int dir, const std::string& name, std::string_view text, mode_t mode,
+                         Durable durable = Durable::kNo);
 
 Result<> truncate(int fd, std::uint64_t size);
 Result<> fallocate(int fd, int mode, std::uint64_t offset, std::uint64_t length);

@@ -66,6 +66,10 @@ bool delta_has_records(int deltas, DeltaNumber number);
 std::uint64_t delta_bytes(int deltas, DeltaNumber number);
 /// Removes both files; missing ones are fine.
 Result<> remove_delta(int deltas, DeltaNumber number);
+/// Other objects stand for these now, in all that the delta says. Atomic; durable. No writer has
+/// the delta open.
+using ReplacedObjects = std::unordered_map<ObjectKey, ObjectKey>;
+Result<> replace_objects(int deltas, DeltaNumber number, const ReplacedObjects& replaced);
 /// The numbers of all deltas that have files.
 Result<std::vector<DeltaNumber>> list_deltas(int deltas);
 

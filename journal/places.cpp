@@ -128,8 +128,12 @@ bool Places::contains(const ObjectKey& key) const {
 }
 
 Result<> Places::set(const ObjectKey& key, const NameKey& at) {
-    if (!is_component(at.name)) return Error(EINVAL);
     const std::lock_guard lock(mutex_);
+    return set_locked(key, at);
+}
+
+Result<> Places::set_locked(const ObjectKey& key, const NameKey& at) {
+    if (!is_component(at.name)) return Error(EINVAL);
     const auto entry = places_.find(key);
     if (entry != places_.end() && entry->second.newest == at) return {};
     if (damaged_ || records_ > 4 * places_.size() + 1024) TRY(compact());
@@ -140,6 +144,28 @@ Result<> Places::set(const ObjectKey& key, const NameKey& at) {
 
 Result<> Places::forget(const ObjectKey& key) {
     const std::lock_guard lock(mutex_);
+    return forget_locked(key);
+}
+
+Result<> Places::replace(const std::unordered_map<ObjectKey, ObjectKey>& replaced) {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::pair<ObjectKey, NameKey>> moved;
+    for (const auto& [key, place] : places_) {
+        const auto self = replaced.find(key);
+        const auto parent = replaced.find(place.newest.parent);
+        if (self == replaced.end() && parent == replaced.end()) continue;
+        NameKey at = place.newest;
+        if (parent != replaced.end()) at.parent = parent->second;
+        moved.emplace_back(self == replaced.end() ? key : self->second, std::move(at));
+    }
+    for (const auto& [key, at] : moved)
+        TRY(set_locked(key, at));
+    for (const auto& [old, anew] : replaced)
+        TRY(forget_locked(old));
+    return {};
+}
+
+Result<> Places::forget_locked(const ObjectKey& key) {
     if (!places_.contains(key)) return {};
     if (damaged_) TRY(compact());
     TRY(append(make_end(key)));

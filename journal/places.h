@@ -33,6 +33,9 @@ class Places {
     Result<> set(const ObjectKey& key, const NameKey& at);
     /// Records that `key` has no name any more. One write(2); nothing when no place is known.
     Result<> forget(const ObjectKey& key);
+    /// Directories that were made anew: what was in the old ones is in the new ones, which stand
+    /// where the old ones stood.
+    Result<> replace(const std::unordered_map<ObjectKey, ObjectKey>& replaced);
     Result<> clear();
     /// Makes everything set so far survive a power cut.
     Result<> sync();
@@ -42,6 +45,8 @@ class Places {
     Result<> load();
     Result<> open_file();
     Result<> append(const std::string& record);
+    Result<> set_locked(const ObjectKey& key, const NameKey& at);
+    Result<> forget_locked(const ObjectKey& key);
     Result<> compact();
     void remember(const ObjectKey& key, NameKey at);
 

@@ -83,17 +83,22 @@ Result<> check_version(const std::string& text) {
 /// VERSION is the last file that the making writes, and the first that opening reads.
 Result<> open_version(int fd, bool create) {
     const auto text = sys::read_file_at(fd, "VERSION");
-    if (text) return check_version(*text);
-    if (text.error().number() != ENOENT) return text.error().with_context("read .unwrite/VERSION");
+    if (!text && text.error().number() != ENOENT)
+        return text.error().with_context("read .unwrite/VERSION");
     TRY_ASSIGN(const bool used, exists(fd, "journal.db"));
+    // Without bytes and without a journal: a power cut in the middle of the making.
+    if (text && (used || !text->empty())) return check_version(*text);
     if (used) {
         return Error(ErrorKind::kCorrupt, EIO, "open .unwrite: it has a journal but no VERSION");
     }
     if (!create) return not_there();
     TRY(sys::replace_file_at(fd, ".gitignore", "*\n", 0600));
     crash_point("state.gitignore-written");
-    return sys::replace_file_at(
-        fd, "VERSION", std::string(kVersionPrefix) + std::to_string(kVersion) + "\n", 0600);
+    // Safe from a power cut whatever the durability: nobody could say what is in a directory
+    // without.
+    return sys::replace_file_at(fd, "VERSION",
+                                std::string(kVersionPrefix) + std::to_string(kVersion) + "\n", 0600,
+                                sys::Durable::kYes);
 }
 
 }  // namespace

@@ -252,7 +252,11 @@ Result<Store::Changed> Store::State::apply(const Change& change) {
 }
 
 Result<Store::Changed> Store::apply(const Change& change) {
-    return state_->transaction([&] { return state_->apply(change); });
+    return state_->transaction([&]() -> Result<Changed> {
+        TRY_ASSIGN(Changed changed, state_->apply(change));
+        TRY_ASSIGN(changed.head, head());
+        return changed;
+    });
 }
 
 Result<std::vector<std::string>> Store::integrity_problems() {

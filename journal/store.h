@@ -98,6 +98,7 @@ class Store {
     struct Changed {
         std::vector<NodeNumber> nodes{};
         DeltaNumber delta = 0;
+        Head head{};  ///< as it is now
     };
     Result<Changed> apply(const Change& change);
 

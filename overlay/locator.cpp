@@ -22,6 +22,12 @@ Error missing(const ObjectKey& key) {
                  "run `unwrite check`");
 }
 
+/// False for a directory that was removed and lives by its descriptors.
+bool is_linked(const Handle& handle) {
+    const auto st = sys::stat_fd(handle.fd.get());
+    return st && st->st_nlink > 0;
+}
+
 }  // namespace
 
 void Locator::remember(const ObjectKey& key, const HandlePtr& handle) {
@@ -50,12 +56,13 @@ Result<HandlePtr> Locator::open_at_name(const ObjectKey& key, const NameKey& nam
 
 Result<HandlePtr> Locator::directory_at(const ObjectKey& key, int depth) {
     if (const ObjectPtr object = objects_.find(key)) {
-        if (auto handle = objects_.open(object, Access::kPath)) return handle;
+        auto handle = objects_.open(object, Access::kPath);
+        if (handle && is_linked(**handle)) return handle;
     }
     {
         const std::lock_guard lock(mutex_);
-        if (const auto found = directories_.find(key); found != directories_.end())
-            return found->second;
+        const auto found = directories_.find(key);
+        if (found != directories_.end() && is_linked(*found->second)) return found->second;
     }
     auto handle = open_in_attic(key, Access::kPath);
     if (!handle && depth < kMaxDepth) {

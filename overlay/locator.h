@@ -17,7 +17,8 @@ class Locator {
  public:
     Locator(Objects& objects, journal::Journal& journal) : objects_(objects), journal_(journal) {}
 
-    /// A path descriptor of a directory, in the tree or in the attic.
+    /// A path descriptor of a directory, in the tree or in the attic. One that was removed behind
+    /// the mount is nowhere, whoever has it open.
     Result<HandlePtr> directory(const ObjectKey& key);
     /// A descriptor of any object with that access (a directory: kPath).
     Result<HandlePtr> object(const ObjectKey& key, Access access);

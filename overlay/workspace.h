@@ -88,17 +88,13 @@ class Workspace final : public Session, public Operations {
     /// `redo_tip`: where redo leads afterwards, when the caller knows.
     Result<Moved> move(const Asker& asker, NodeNumber target, Consent consent, bool refuse_behind,
                        std::optional<NodeNumber> redo_tip = std::nullopt);
-    /// What changed behind the mount of all that a path of the tree of states concerns.
-    struct Behind {
-        std::vector<std::string> paths;            ///< sorted
-        std::vector<journal::NameImage> vanished;  ///< files that lost their last name
-    };
-    Result<Behind> look_behind(const std::vector<Crossing>& path);
-    Result<> look_behind(const ObjectKey& key, Behind& behind);
+    /// All that the way to a node says, nearest first.
+    Result<std::vector<journal::Delta>> deltas_to(NodeNumber target);
+    Result<std::vector<std::string>> written_behind(const std::vector<journal::Delta>& deltas);
     Result<> book_vanished(NodeNumber target);
     struct Foreseen {
         Moved moved;
-        bool vanished = false;  ///< any file behind the mount
+        bool vanished = false;  ///< anything behind the mount
     };
     Result<Foreseen> foresee(const Asker& asker, NodeNumber target, Detail detail);
     std::vector<journal::Origin> others_in(const std::vector<Change>& changes,

@@ -13,8 +13,8 @@ using journal::Store;
 
 Result<Store::Changed> Workspace::store(const Store::Change& change) {
     const std::lock_guard lock(journal_->store_mutex());
-    TRY_ASSIGN(const Store::Changed changed, journal_->store().apply(change));
-    TRY_ASSIGN(head_, journal_->store().head());
+    TRY_ASSIGN(Store::Changed changed, journal_->store().apply(change));
+    head_ = changed.head;
     return changed;
 }
 

@@ -2,6 +2,7 @@
 #include <cerrno>
 
 #include "overlay/closing.h"
+#include "overlay/vanished.h"
 #include "overlay/workspace.h"
 
 namespace unwrite::overlay {
@@ -34,64 +35,58 @@ OriginNumber Workspace::origin_of(const Asker& asker) {
     return origins_->resolve(caller).origin;
 }
 
-// What became of the objects that the path mentions without our doing: another size or time than
-// our last change left, or no name any more where we know of none that took it.
-Result<Workspace::Behind> Workspace::look_behind(const std::vector<Crossing>& path) {
-    std::set<ObjectKey> seen;
-    Behind behind;
-    for (const Crossing& crossing : path) {
-        TRY_ASSIGN(const journal::Delta delta,
-                   journal::read_delta(journal_->state_dir().deltas(), crossing.delta));
-        for (const auto& [key, image] : delta.objects) {
-            if (!image.attributes && !image.size) continue;
-            if (image.attributes && S_ISDIR(image.attributes->mode)) continue;
-            if (seen.insert(key).second) TRY(look_behind(key, behind));
-        }
-    }
-    std::sort(behind.paths.begin(), behind.paths.end());
-    return behind;
-}
-
-Result<> Workspace::look_behind(const ObjectKey& key, Behind& behind) {
-    const auto stamped = capture_.stamped(key);
-    if (!stamped && !journal_->places().contains(key)) return {};
-    const auto handle = locator_.object(key, Access::kPath);
-    if (!handle) return {};
-    TRY_ASSIGN(const struct stat st, sys::stat_fd((*handle)->fd.get()));
-    // The attic's link is the only one that is left. Looked up only now: what we remove ourselves
-    // loses its place first.
-    const auto place = journal_->places().find(key);
-    if (place && st.st_nlink == 1 && journal_->attic().contains(key)) {
-        // A directory that is not in the workspace took what was in it along, to the attic or away.
-        const auto parent = locator_.live_path(place->newest.parent);
-        if (!parent) return {};
-        TRY_ASSIGN(const auto standing, locator_.standing(place->newest));
-        if (standing && standing->key == key) return {};  // its link in the attic is a copy
-        behind.vanished.push_back({place->newest, key, st.st_mode & S_IFMT});
-        behind.paths.push_back(join_path(*parent, place->newest.name));
-    } else if (stamped && Capture::stamp_of(st) != *stamped) {
-        behind.paths.push_back(locator_.live_path(key).value_or(journal::Attic::file_name(key)));
-    }
-    return {};
-}
-
-// Objects that lost their name behind the mount lost it in the open interval, as far as the journal
-// can say: with that in the delta they come back like any other, and what stands there now is kept
-// for the way back. Gate closed.
-Result<> Workspace::book_vanished(NodeNumber target) {
+Result<std::vector<journal::Delta>> Workspace::deltas_to(NodeNumber target) {
     TRY_ASSIGN(const History history, this->history());
     TRY_ASSIGN(const auto path, history.path_to(target));
-    TRY_ASSIGN(const Behind behind, look_behind(path));
+    std::vector<journal::Delta> deltas;
+    for (const Crossing& crossing : path) {
+        TRY_ASSIGN(deltas.emplace_back(),
+                   journal::read_delta(journal_->state_dir().deltas(), crossing.delta));
+    }
+    return deltas;
+}
+
+// Files whose content is not as the mount left it last.
+Result<std::vector<std::string>> Workspace::written_behind(
+    const std::vector<journal::Delta>& deltas) {
+    std::set<ObjectKey> seen;
+    std::vector<std::string> paths;
+    for (const journal::Delta& delta : deltas) {
+        for (const auto& [key, image] : delta.objects) {
+            if (!image.size || !seen.insert(key).second) continue;
+            const auto stamped = capture_.stamped(key);
+            if (!stamped) continue;
+            const auto handle = locator_.object(key, Access::kPath);
+            if (!handle) continue;
+            TRY_ASSIGN(const struct stat st, sys::stat_fd((*handle)->fd.get()));
+            if (Capture::stamp_of(st) == *stamped) continue;
+            if (auto path = locator_.live_path(key)) paths.push_back(*std::move(path));
+        }
+    }
+    return paths;
+}
+
+// What lost its place behind the mount lost it in the open interval, as far as the journal can say:
+// with that in a delta of its own it comes back like anything else, and what stands there now is
+// kept for the way back. Gate closed.
+Result<> Workspace::book_vanished(NodeNumber target) {
+    if (!capture_.interval_is_empty())
+        TRY(seal(NodeKind::kStep, "", "before what changed behind the mount", 0));
+    TRY_ASSIGN(const auto before, deltas_to(target));
+    TRY_ASSIGN(const Vanished found, find_vanished(locator_, before));
+    TRY(replace_vanished_directories(locator_, found.directories, before));
+    TRY_ASSIGN(const auto deltas, deltas_to(target));
+    TRY_ASSIGN(const Vanished vanished, find_vanished(locator_, deltas));
     journal::DeltaWriter& writer = capture_.writer();
-    for (const journal::NameImage& image : behind.vanished) {
-        // Moved there in this interval, which has a row for where it came from.
-        if (capture_.is_created(image.at.parent)) continue;
+    for (const journal::NameImage& image : vanished.files) {
         capture_.note(*image.object);
         TRY_ASSIGN(const HandlePtr parent, locator_.directory(image.at.parent));
         TRY_ASSIGN(const journal::Attributes attributes, read_attributes(parent->fd.get()));
         TRY(writer.attributes(image.at.parent, attributes, 0));
         TRY(writer.name(image, 0));
     }
+    if (capture_.interval_is_empty()) return {};
+    TRY(seal(NodeKind::kStep, "", "changed behind the mount", 0));
     return {};
 }
 
@@ -99,12 +94,14 @@ Result<Workspace::Foreseen> Workspace::foresee(const Asker& asker, NodeNumber ta
                                                Detail detail) {
     const OriginNumber asking = origin_of(asker);
     const std::lock_guard lock(operation_mutex_);
-    TRY_ASSIGN(const History history, this->history());
-    TRY_ASSIGN(const auto path, history.path_to(target));
-    TRY_ASSIGN(Behind behind, look_behind(path));
-    Foreseen foreseen{{}, !behind.vanished.empty()};
+    TRY_ASSIGN(const auto deltas, deltas_to(target));
+    TRY_ASSIGN(Vanished vanished, find_vanished(locator_, deltas));
+    Foreseen foreseen{{}, !vanished.empty()};
     foreseen.moved.to = target;
-    foreseen.moved.behind = std::move(behind.paths);
+    TRY_ASSIGN(foreseen.moved.behind, written_behind(deltas));
+    for (std::string& path : vanished.paths)
+        foreseen.moved.behind.push_back(std::move(path));
+    std::sort(foreseen.moved.behind.begin(), foreseen.moved.behind.end());
     TRY_ASSIGN(foreseen.moved.changes, inspector_.changes_to(target, detail));
     foreseen.moved.others = others_in(foreseen.moved.changes, asking);
     return foreseen;

@@ -5,6 +5,7 @@
 #include "base/crash_point.h"
 #include "overlay/closing.h"
 #include "overlay/path_plan.h"
+#include "overlay/vanished.h"
 #include "overlay/workspace.h"
 
 namespace unwrite::overlay {
@@ -159,6 +160,11 @@ Result<Moved> Workspace::restore_paths(const Asker& asker, const std::vector<std
     TRY(closing.refuse_if_wounded("restore"));
     TRY_ASSIGN(const History history, this->history());
     TRY_ASSIGN(const NodeNumber number, history.resolve(node, history.head.root));
+    if (!dry_run) {
+        TRY_ASSIGN(const auto deltas, deltas_to(number));
+        TRY_ASSIGN(const Vanished vanished, find_vanished(locator_, deltas));
+        if (!vanished.empty()) TRY(book_vanished(number));
+    }
     TRY_ASSIGN(const RevertPlan plan, plan_paths(history, locator_, *journal_, number, paths));
     auto done = carry_out(asker, plan, "restore from n" + std::to_string(number), dry_run);
     if (!done && done.error().kind() == ErrorKind::kNothing) {

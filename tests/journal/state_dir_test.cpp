@@ -32,6 +32,20 @@ TEST(StateDir, IsMadeWithAllItsPartsS167) {
     ASSERT_OK(StateDir::open(scratch.fd(), false));
 }
 
+TEST(StateDir, AMakingThatAPowerCutEndedIsBegunAnewS167) {
+    const Scratch scratch;
+    ASSERT_OK(sys::make_directory(scratch.fd(), ".unwrite", 0700));
+    scratch.write(".unwrite/.gitignore", "");
+    scratch.write(".unwrite/VERSION", "");
+    EXPECT_KIND(ErrorKind::kNotFound, StateDir::open(scratch.fd(), false));
+    ASSERT_OK(StateDir::open(scratch.fd(), true));
+    EXPECT_EQ(scratch.read(".unwrite/VERSION"), "unwrite state 1\n");
+    EXPECT_EQ(scratch.read(".unwrite/.gitignore"), "*\n");
+    scratch.write(".unwrite/journal.db", "anything");
+    scratch.write(".unwrite/VERSION", "");
+    EXPECT_KIND(ErrorKind::kCorrupt, StateDir::open(scratch.fd(), true));
+}
+
 TEST(StateDir, ItsModeIsRepairedS167) {
     const Scratch scratch;
     ASSERT_OK(StateDir::open(scratch.fd(), true));
@@ -77,7 +91,7 @@ TEST(StateDir, VersionsAreChecked) {
     const auto newer = StateDir::open(scratch.fd(), true);
     EXPECT_KIND(ErrorKind::kRecovery, newer);
     EXPECT_NE(newer.error().text().find("version 2"), std::string::npos);
-    for (const char* text : {"", "unwrite state 0\n", "unwrite state 1", "unwrite state 1x\n",
+    for (const char* text : {"\n", "unwrite state 0\n", "unwrite state 1", "unwrite state 1x\n",
                              "other", "unwrite state 99999999999999999999\n"}) {
         scratch.write(".unwrite/VERSION", text);
         EXPECT_KIND(ErrorKind::kCorrupt, StateDir::open(scratch.fd(), true)) << text;
