@@ -9,9 +9,9 @@ namespace unwrite::edit {
 
 namespace {
 
-// Each operation may look at every line and move it. This many steps take a second or two, and are
-// a thousand times what a patch needs that someone wrote.
-constexpr std::uint64_t kMaxSteps = 200'000'000;
+// Each operation may look at every line and move it. This many take a part of a second, and are
+// a hundred times what a patch needs that someone wrote.
+constexpr std::uint64_t kMaxSteps = 20'000'000;
 
 using Rows = std::vector<std::string>;
 

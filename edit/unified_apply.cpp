@@ -10,7 +10,7 @@ namespace unwrite::edit {
 namespace {
 
 // As in LP1: more than this many lines to look at is no patch that someone wrote.
-constexpr std::uint64_t kMaxSteps = 200'000'000;
+constexpr std::uint64_t kMaxSteps = 20'000'000;
 
 using Lines = std::vector<std::string_view>;
 
