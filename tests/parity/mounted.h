@@ -12,9 +12,9 @@ namespace unwrite::tests::parity {
 
 class Mounted {
  public:
-    /// Mounts over `workspace`, as root or as `user`. What the program needs besides goes to
-    /// `home`, which exists. `failure()` tells why it is not mounted.
-    Mounted(std::string workspace, std::string home, uid_t user = 0);
+    /// Mounts over `workspace`. What the program needs besides goes to `home`, which exists.
+    /// `failure()` tells why it is not mounted.
+    Mounted(std::string workspace, std::string home);
     ~Mounted();  ///< unmounts, whatever happened
     Mounted(const Mounted&) = delete;
     Mounted& operator=(const Mounted&) = delete;
@@ -29,7 +29,6 @@ class Mounted {
  private:
     std::string workspace_;
     std::string home_;
-    uid_t user_;
     UniqueFd raw_;
     std::string failure_;
 };

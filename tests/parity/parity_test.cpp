@@ -48,7 +48,7 @@ TEST(ParityOfAll, S49_S57_a_rollback_takes_the_whole_table_back) {
     std::vector<const Group*> all;
     for (const Group& group : groups())
         all.push_back(&group);
-    Stage stage(all);
+    Stage stage(all, Stage::Places::kMount);
     ASSERT_EQ(stage.failure(), "");
     ASSERT_EQ(stage.mounted().command({"checkpoint", "first"}), "");
     for (const Group& group : groups()) {

@@ -114,7 +114,16 @@ void set_old_access_time(const std::string& path) {
 
 }  // namespace
 
-Stage::Stage(const std::vector<const Group*>& groups, uid_t user) {
+Result<> Stage::build_all(const std::string& directory, const std::vector<const Group*>& groups) {
+    TRY_ASSIGN(const UniqueFd fd, sys::open_at(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY));
+    for (const Group* group : groups) {
+        for (std::size_t i = 0; i < group->cells().size(); ++i)
+            TRY(build(fd.get(), place_of(*group, i), group->cells()[i].fixture));
+    }
+    return {};
+}
+
+Stage::Stage(const std::vector<const Group*>& groups, Places places) {
     ::umask(0);
     std::filesystem::permissions(scratch_.path(), std::filesystem::perms(0755));
     plain_ = (scratch_.path() / "plain").string();
@@ -123,25 +132,15 @@ Stage::Stage(const std::vector<const Group*>& groups, uid_t user) {
     change_times_ = has_fine_change_times(scratch_.path());
     for (const std::string& directory : {plain_, work, home}) {
         std::filesystem::create_directory(directory);
-        if (::chmod(directory.c_str(), directory == home ? 0700 : 0755) != 0 ||
-            ::chown(directory.c_str(), user, user) != 0)
-            failure_ = "cannot make " + directory;
+        std::filesystem::permissions(directory, std::filesystem::perms(0755));
     }
-    for (const std::string& directory : {plain_, work}) {
-        const auto fd = sys::open_at(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
-        if (!fd) throw std::runtime_error("open " + directory);
-        for (const Group* group : groups) {
-            for (std::size_t i = 0; i < group->cells().size() && failure_.empty(); ++i) {
-                const auto built = build(fd->get(), place_of(*group, i), group->cells()[i].fixture);
-                if (!built) failure_ = group->cells()[i].name + ": " + built.error().message();
-            }
-        }
-    }
+    if (places == Places::kBoth) failure_ = failure_of(build_all(plain_, groups));
+    if (failure_.empty()) failure_ = failure_of(build_all(work, groups));
     // The look at the contents has moved access times.
     before_ = snapshot(work);
     for (const auto& [path, entry] : before_)
         set_old_access_time(path.empty() ? work : work + "/" + path);
-    mounted_ = std::make_unique<Mounted>(work, home, user);
+    mounted_ = std::make_unique<Mounted>(work, home);
     if (failure_.empty()) failure_ = mounted_->failure();
 }
 

@@ -16,8 +16,9 @@ namespace unwrite::tests::parity {
 
 class Stage {
  public:
-    /// Builds the fixtures, then mounts (as `user`). `failure()` tells what went wrong.
-    explicit Stage(const std::vector<const Group*>& groups, uid_t user = 0);
+    enum class Places { kBoth, kMount };
+    /// Builds the fixtures, then mounts. `failure()` tells what went wrong.
+    explicit Stage(const std::vector<const Group*>& groups, Places places = Places::kBoth);
 
     const std::string& failure() const { return failure_; }
     Mounted& mounted() { return *mounted_; }
@@ -34,6 +35,8 @@ class Stage {
     Snapshot plain() const { return snapshot(plain_); }
 
  private:
+    Result<> build_all(const std::string& directory, const std::vector<const Group*>& groups);
+
     Snapshot before_;
     std::string plain_;
     std::string failure_;
