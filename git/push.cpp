@@ -51,7 +51,11 @@ Result<PushTarget> push_target(const Repository& repository, const std::string& 
     TRY_ASSIGN(const std::string merged, repository.configured("branch." + branch + ".merge"));
     PushTarget target{remote, branch};
     if (target.remote.empty()) target.remote = followed;
-    if (target.remote.empty() || target.remote == ".") target.remote = "origin";
+    if (target.remote.empty() || target.remote == ".") {
+        TRY_ASSIGN(const std::string only, repository.line({"remote"}));
+        const bool one = !only.empty() && only.find('\n') == std::string::npos;
+        target.remote = one ? only : "origin";
+    }
     const std::string heads = "refs/heads/";
     if (target.remote == followed && merged.starts_with(heads)) {
         target.branch = merged.substr(heads.size());

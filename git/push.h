@@ -13,7 +13,7 @@ struct PushTarget {
 };
 
 /// Where `branch` is pushed to: `remote` when it is given, else the one that the branch follows,
-/// else "origin". kNotFound when there is no such remote.
+/// else the only one there is, else "origin". kNotFound when there is no such remote.
 Result<PushTarget> push_target(const Repository& repository, const std::string& branch,
                                const std::string& remote);
 

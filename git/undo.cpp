@@ -63,9 +63,18 @@ class Undo {
     Result<> look_at_pull_requests() {
         TRY_ASSIGN(const std::string remotes, repository_.ask({"remote"}));
         if (!options_.pull_requests || remotes.empty()) return {};
-        TRY_ASSIGN(const PushTarget target,
-                   push_target(repository_, standing_.branch, options_.remote));
-        remote_ = target.remote;
+        const Result<PushTarget> target =
+            push_target(repository_, standing_.branch, options_.remote);
+        if (!target && (target.error().kind() != ErrorKind::kNotFound || options_.push ||
+                        !options_.remote.empty())) {
+            return target.error();
+        }
+        if (!target) {
+            without_requests_ =
+                "The branch follows no remote, so pull requests were not looked at.";
+            return {};
+        }
+        remote_ = target->remote;
         const PullRequests requests(repository_);
         Result<std::vector<PullRequest>> open = requests.open(branch_);
         if (!open && open.error().kind() == ErrorKind::kNotFound) {
@@ -273,15 +282,15 @@ class Undo {
         }
         if (report_.end == UndoEnd::kMerged) report_.end = UndoEnd::kDone;
         if (report_.end != UndoEnd::kDone) report_.end = UndoEnd::kPartly;
+        // A revert pull request has undone nothing until somebody merges it.
+        if (!report_.revert_pull_request.empty()) return {};
         leave_traces(repository_, options_, report_);
         if (options_.push) bring_to_remote();
         return {};
     }
 
     void bring_to_remote() {
-        const bool anything = !report_.revert_commit.empty() || !report_.state_commit.empty();
-        if (!anything || (!report_.revert_pull_request.empty() && report_.state_commit.empty()))
-            return;
+        if (report_.revert_commit.empty() && report_.state_commit.empty()) return;
         const Result<> done = push_commits();
         if (done) return;
         report_.errors.push_back(done.error().message());

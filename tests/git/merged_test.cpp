@@ -66,8 +66,11 @@ TEST(GitMerged, S120_OnYesARevertRequestIsMade) {
         const std::string status = world.git({"status", "--porcelain"});
         UndoOptions options = world.options(7);
         options.revert_merged = true;
+        options.push = true;
+        options.memory = world.path("memory.log");
         ASSERT_ASSIGN(const UndoReport report, world.undo(options));
         EXPECT_EQ(report.end, UndoEnd::kDone);
+        EXPECT_FALSE(report.memory_noted);  // nothing is undone before it is merged
         EXPECT_EQ(report.revert_pull_request, "https://h/pull/4");
         EXPECT_NE(markdown(report).find("**Revert PR:**\n- https://h/pull/4"), std::string::npos);
         EXPECT_NE(world.gh_calls().find("pr create --head revert-3-issue-7 --base main --title "

@@ -179,6 +179,23 @@ TEST(GitPush, S116_ABranchThatFollowsAnother) {
     EXPECT_EQ(world.remote_head(), world.head());
 }
 
+TEST(GitPush, S116_WhichOfSeveralRemotes) {
+    const Remote world;
+    world.git({"branch", "--unset-upstream"});
+    world.git({"remote", "rename", "origin", "only"});
+    ASSERT_ASSIGN(const UndoReport one, world.undo(world.pushing()));
+    EXPECT_TRUE(one.pushed);
+    EXPECT_EQ(world.remote_head(), world.head());
+    // Of two that are not called origin, neither is meant; without --push that is no obstacle.
+    world.agent_commit(7, {{"a", "again\n"}});
+    world.git({"remote", "add", "another", world.path("none")});
+    EXPECT_KIND(ErrorKind::kNotFound, world.undo(world.pushing()));
+    ASSERT_ASSIGN(const UndoReport local, world.undo(7));
+    EXPECT_EQ(local.end, UndoEnd::kDone);
+    EXPECT_EQ(local.errors, Names{"The branch follows no remote, so pull requests were not "
+                                  "looked at."});
+}
+
 TEST(GitPush, S116_NothingIsForced) {
     const Remote world;
     std::string forced;

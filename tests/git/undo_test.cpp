@@ -52,6 +52,7 @@ TEST(GitUndo, S108_S115_S124_TwoTurnsNewestFirst) {
     EXPECT_EQ(report.files, (Names{"a", "b"}));
     // The next undo goes on where this one ended: what was reverted is not found again.
     ASSERT_ASSIGN(const UndoReport next, world.undo(7));
+    ASSERT_EQ(next.reverted.size(), 1u);
     EXPECT_EQ(next.reverted[0].id, one);
     EXPECT_EQ(world.read("a"), "0\n");
     ASSERT_ASSIGN(const UndoReport last, world.undo(7));
