@@ -26,6 +26,8 @@ void add_recover(CLI::App& app, Context& context);
 void add_check(CLI::App& app, Context& context);
 void add_gc(CLI::App& app, Context& context);
 void add_doctor(CLI::App& app, Context& context);
+/// `git undo` and `git feedback`.
+void add_git(CLI::App& app, Context& context);
 
 /// A subcommand whose callback makes `action` the one to be run.
 template <class Options>

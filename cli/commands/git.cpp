@@ -1,0 +1,289 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <iterator>
+
+#include "cli/commands/commands.h"
+#include "cli/prompt.h"
+#include "cli/text.h"
+#include "cli/workspace.h"
+#include "git/feedback.h"
+#include "git/undo.h"
+
+namespace unwrite::cli {
+
+namespace {
+
+struct GitUndoOptions {
+    std::string count = "1";
+    std::string issue;
+    std::string session;
+    std::string memory;
+    bool no_pull_requests = false;
+    git::UndoOptions engine;
+};
+
+struct GitFeedbackOptions {
+    std::string issue;
+    git::FeedbackOptions engine;
+};
+
+volatile std::sig_atomic_t g_interrupted = 0;
+
+/// While it lives, a signal that would end this process waits for the commit that is underway.
+class Interruptions {
+ public:
+    Interruptions() {
+        g_interrupted = 0;
+        struct sigaction note = {};
+        note.sa_handler = [](int) { g_interrupted = 1; };
+        for (std::size_t i = 0; i < std::size(kSignals); ++i)
+            ::sigaction(kSignals[i], &note, &before_[i]);
+    }
+    ~Interruptions() {
+        for (std::size_t i = 0; i < std::size(kSignals); ++i)
+            ::sigaction(kSignals[i], &before_[i], nullptr);
+    }
+    Interruptions(const Interruptions&) = delete;
+    Interruptions& operator=(const Interruptions&) = delete;
+
+ private:
+    static constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction before_[std::size(kSignals)] = {};
+};
+
+/// The file's real place; the last part of the name is not followed and need not be there.
+Result<std::string> real_place(const Context& context, const std::string& path) {
+    const std::string absolute = absolute_path(context.base, path);
+    const std::size_t slash = absolute.rfind('/');
+    Result<std::string> parent =
+        real_path("/", absolute.substr(0, std::max<std::size_t>(slash, 1)));
+    if (!parent) return parent.error().with_context("find " + quote_name(path));
+    return (*parent == "/" ? "" : *parent) + absolute.substr(slash);
+}
+
+Result<git::UndoOptions> engine_options(const Context& context, const GitUndoOptions& options) {
+    git::UndoOptions engine = options.engine;
+    TRY_ASSIGN(engine.issue, parse_number(options.issue));
+    TRY_ASSIGN(const std::uint64_t count, parse_number(options.count));
+    if (count == 0 || count > 1'000'000) {
+        return Error(ErrorKind::kUsage, EINVAL,
+                     "git undo " + options.count + ": the number of commits is 1 or more");
+    }
+    engine.count = count;
+    engine.pull_requests = !options.no_pull_requests;
+    if (!options.session.empty()) {
+        const Result<std::string> place = real_place(context, options.session);
+        // A session that is not there is not noted in.
+        if (place) engine.session = *place;
+    }
+    if (!options.memory.empty()) {
+        TRY_ASSIGN(engine.memory, real_place(context, options.memory));
+    }
+    return engine;
+}
+
+/// In a mounted workspace, `unwrite undo` takes back even this.
+Result<> make_step(const Context& context, const std::string& text) {
+    Result<Workspace> workspace = Workspace::open_mounted(context.base);
+    if (!workspace && workspace.error().kind() == ErrorKind::kNoWorkspace) return {};
+    if (!workspace) return workspace.error();
+    TRY(workspace->operations().checkpoint(asker(), overlay::NodeKind::kStep, "", text));
+    return {};
+}
+
+const char* word_of(git::UndoEnd end) {
+    switch (end) {
+        case git::UndoEnd::kDone:
+            return "done";
+        case git::UndoEnd::kPartly:
+            return "partly";
+        case git::UndoEnd::kPlanned:
+            return "planned";
+        case git::UndoEnd::kNothing:
+            return "nothing";
+        case git::UndoEnd::kConflict:
+            return "conflict";
+        case git::UndoEnd::kMerged:
+            return "merged";
+        case git::UndoEnd::kFailed:
+            return "failed";
+    }
+    return "";
+}
+
+int exit_code_of(const git::UndoReport& report) {
+    switch (report.end) {
+        case git::UndoEnd::kDone:
+        case git::UndoEnd::kPlanned:
+            return kDone;
+        case git::UndoEnd::kNothing:
+        case git::UndoEnd::kMerged:
+            return kNothingToDo;
+        case git::UndoEnd::kConflict:
+            return kConflict;
+        case git::UndoEnd::kPartly:
+            return report.conflicting.empty() ? kFailed : kConflict;
+        case git::UndoEnd::kFailed:
+            return kFailed;
+    }
+    return kFailed;
+}
+
+control::Json texts(const std::vector<std::string>& list) {
+    control::Json json = control::Json::array();
+    for (const std::string& text : list)
+        json.push_back(control::encode_bytes(text));
+    return json;
+}
+
+control::Json encode(const git::UndoReport& report) {
+    control::Json reverted = control::Json::array();
+    for (const git::AgentCommit& commit : report.reverted) {
+        reverted.push_back({{"id", commit.id},
+                            {"subject", control::encode_bytes(commit.subject)},
+                            {"time", commit.time}});
+    }
+    return {{"end", word_of(report.end)},
+            {"issue", report.issue},
+            {"reverted", reverted},
+            {"files", texts(report.files)},
+            {"closed", texts(report.closed)},
+            {"revert_commit", report.revert_commit},
+            {"revert_pull_request", report.revert_pull_request},
+            {"conflicting", report.conflicting},
+            {"in_the_way", texts(report.in_the_way)},
+            {"merged_number", report.merged_number},
+            {"merged_commit", report.merged_commit},
+            {"session_noted", report.session_noted},
+            {"memory_noted", report.memory_noted},
+            {"state_commit", report.state_commit},
+            {"pushed", report.pushed},
+            {"errors", texts(report.errors)},
+            {"notes", texts(report.notes)},
+            {"markdown", control::encode_bytes(markdown(report))}};
+}
+
+void print(Context& context, const git::UndoReport& report) {
+    if (context.json) {
+        context.out.line(control::dump(encode(report)));
+    } else {
+        context.out.print(harmless(markdown(report)));
+    }
+    if (report.end == git::UndoEnd::kNothing) {
+        for (const std::string& error : report.errors)
+            context.notes.line(harmless(error));
+    }
+    for (const std::string& note : report.notes)
+        context.notes.line(harmless(note));
+}
+
+/// The answer to the offer of a revert pull request.
+bool wants_revert_request(Context& context, const git::UndoReport& report) {
+    if (report.end != git::UndoEnd::kMerged) return false;
+    if (can_ask() && !context.json) {
+        ignore(context.out.flush(), "a failure to write is told at the end");
+        return ask(context, "Create a revert pull request? (y/n)", "yn") == 'y';
+    }
+    context.notes.line("`--revert-merged` creates the revert pull request.");
+    return false;
+}
+
+Result<int> git_undo(Context& context, const GitUndoOptions& options) {
+    TRY_ASSIGN(git::UndoOptions engine, engine_options(context, options));
+    engine.before_change = [&] { return make_step(context, "git undo --issue " + options.issue); };
+    engine.interrupted = [] { return g_interrupted != 0; };
+    const Interruptions interruptions;
+    git::InstalledPrograms programs;
+    TRY_ASSIGN(git::UndoReport report, git::undo(programs, context.base, engine));
+    print(context, report);
+    if (engine.dry_run || engine.revert_merged || !wants_revert_request(context, report)) {
+        return exit_code_of(report);
+    }
+    engine.revert_merged = true;
+    TRY_ASSIGN(report, git::undo(programs, context.base, engine));
+    print(context, report);
+    return exit_code_of(report);
+}
+
+Result<int> git_feedback(Context& context, const GitFeedbackOptions& options) {
+    git::FeedbackOptions engine = options.engine;
+    TRY_ASSIGN(engine.issue, parse_number(options.issue));
+    git::InstalledPrograms programs;
+    TRY_ASSIGN(const std::string note, git::feedback(programs, context.base, engine));
+    if (context.json) {
+        context.out.line(control::dump(control::Json{{"note", note}}));
+    } else {
+        context.out.print(note);
+    }
+    return kDone;
+}
+
+/// As add_command, with the two words of the command for messages.
+template <class Options>
+CLI::App* add_git_command(CLI::App& git, Context& context, const char* name, const char* about,
+                          const std::shared_ptr<Options>& options,
+                          Result<int> (*action)(Context&, const Options&)) {
+    CLI::App* command = git.add_subcommand(name, about);
+    command->callback([&context, name, options, action] {
+        context.verb = std::string("git ") + name;
+        context.action = [&context, options, action] { return action(context, *options); };
+    });
+    return command;
+}
+
+void add_git_undo(CLI::App& git, Context& context) {
+    const auto options = std::make_shared<GitUndoOptions>();
+    git::UndoOptions& engine = options->engine;
+    CLI::App* command = add_git_command(
+        git, context, "undo", "Take back what an agent committed for an issue", options, git_undo);
+    command->add_option("N", options->count, "How many of its commits (default 1)");
+    command->add_option("--issue", options->issue, "The number of the issue")->required();
+    command->add_option("--branch", engine.branch,
+                        "The task's branch (default gitclaw/issue-K); its open pull request is "
+                        "closed");
+    command->add_flag("--push", engine.push, "Push the reverts");
+    command->add_option("--remote", engine.remote, "The remote, if not the branch's own");
+    command->add_option("--session", options->session, "Note it in this session, if it is there");
+    command->add_option("--memory", options->memory, "Add a line to this log");
+    command->add_flag("--dry-run", engine.dry_run, "Only say what would happen");
+    command->add_flag("--revert-merged", engine.revert_merged,
+                      "Where it is merged already, open a pull request that reverts it");
+    command->add_flag("--no-pull-requests", options->no_pull_requests,
+                      "Do not look at pull requests");
+    command
+        ->add_option("--subject", engine.conventions.subjects,
+                     "The agent's subjects, each with {issue} in it")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    command
+        ->add_option("--state-path", engine.conventions.state_paths,
+                     "What is the agent's state: a file, or a directory with a slash")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    command->add_option("--state-commit", engine.conventions.state_commit,
+                        "The subject of the commit with the session and the log");
+    command->footer("The reply is markdown, on stdout. docs/git.md describes what happens when.");
+}
+
+void add_git_feedback(CLI::App& git, Context& context) {
+    const auto options = std::make_shared<GitFeedbackOptions>();
+    CLI::App* command =
+        add_git_command(git, context, "feedback",
+                        "The note for the next prompt, after a thumbs-down", options, git_feedback);
+    command->add_option("--issue", options->issue, "The number of the issue")->required();
+    command->add_option("--agent", options->engine.agent, "The login that the agent comments with");
+}
+
+}  // namespace
+
+void add_git(CLI::App& app, Context& context) {
+    CLI::App* git = app.add_subcommand("git", "Roll back an agent's commits");
+    git->require_subcommand(1);
+    add_git_undo(*git, context);
+    add_git_feedback(*git, context);
+}
+
+}  // namespace unwrite::cli
