@@ -1,0 +1,81 @@
+# `unwrite git` in a mounted workspace; told by tests/e2e/story.sh.
+# shellcheck shell=bash
+
+# agent_repository: a repository in the workspace with a start and a commit of the agent for issue 7.
+agent_repository() {
+    needs git
+    git -C "$W" init -q -b main
+    echo 0 >"$W/a"
+    git -C "$W" add a
+    git -C "$W" commit -q -m start
+    echo 1 >"$W/a"
+    echo made >"$W/made"
+    git -C "$W" add a made
+    git -C "$W" commit -q -m "gitclaw: work on issue #7"
+}
+
+S107_undo_takes_back_even_the_git_undo() {
+    agent_repository
+    begin
+    remember before
+    head=$(git rev-parse HEAD)
+    u git undo --issue 7 --memory "$W/m.log"
+    out_has "## 🔙 Undo complete"
+    equal a 0
+    absent made
+    present m.log
+    u log
+    out_has "git undo --issue 7"
+    u undo
+    same before
+    equal a 1
+    absent m.log
+    [[ $(git rev-parse HEAD) == "$head" ]] || fail "HEAD did not come back"
+    # Without the option git would write its index anew: a change, after which there is no redo.
+    [[ -z $(git --no-optional-locks status --porcelain) ]] || fail "git sees changes"
+    u redo
+    equal a 0
+    end
+    check_state
+}
+
+S107_S125_without_a_change_there_is_no_step() {
+    agent_repository
+    begin
+    u --json log
+    before=$(json_value 'len(j["entries"])')
+    expect 3 git undo --issue 8
+    u git undo --issue 7 --dry-run
+    echo unsaved >a
+    expect 5 git undo --issue 7
+    u --json log
+    json "len(j['entries']) == $before"
+    end
+}
+
+S47_S76_S77_S78_S79_git_says_that_discard_restored_all() {
+    agent_repository
+    echo 2 >"$W/b"
+    git -C "$W" add b
+    git -C "$W" commit -q -m more
+    echo stashed >"$W/b"
+    git -C "$W" stash -q
+    echo staged >"$W/made"
+    git -C "$W" add made
+    begin
+    says() { git --no-optional-locks status --porcelain=v2 --branch --show-stash; git stash list --format=%H; sha1sum .git/index; }
+    says >"$scratch/said"
+    u checkpoint task
+    for file in a b made; do echo changed >>"$file"; done
+    echo new >new
+    rm b
+    git stash drop -q
+    git add -A
+    git commit -q -m "all of it"
+    u discard --yes
+    says >"$scratch/says"
+    diff "$scratch/said" "$scratch/says" || fail "git does not say what it said"
+    absent new
+    equal b 2
+    end
+}
