@@ -1,6 +1,7 @@
 #include "edit/undo_entry.h"
 
 #include <cerrno>
+#include <nlohmann/json.hpp>
 
 #include "edit/text_safety.h"
 
@@ -113,6 +114,16 @@ void Undoing::remove_directories() {
 }
 
 }  // namespace
+
+std::string undo_schema() {
+    return R"({"type":"object","properties":{},"additionalProperties":false})";
+}
+
+Result<> check_undo_arguments(std::string_view arguments) {
+    const auto object = nlohmann::json::parse(arguments, nullptr, /*allow_exceptions=*/false);
+    if (object.is_object() && object.empty()) return {};
+    return Error(ErrorKind::kUsage, EINVAL, "Bad args: Undo takes no arguments");
+}
 
 void UndoEntries::applied(const std::string& session, std::vector<UndoTarget> targets) {
     if (!targets.empty()) entries_[session] = std::move(targets);

@@ -17,6 +17,11 @@ namespace unwrite::edit {
 inline constexpr std::string_view kNothingToUndo =
     "No edits have been applied to any file with this session.";
 
+/// The JSON schema of the tool's arguments: an object without fields.
+std::string undo_schema();
+/// Nothing can be asked of an Undo but to be done. Errors: kUsage, "Bad args: ...".
+Result<> check_undo_arguments(std::string_view arguments);
+
 struct UndoTarget {
     std::string path{};      ///< FileState::path at the time of the edit
     bool existed = false;    ///< before the edit; false: undo removes the file

@@ -156,6 +156,18 @@ TEST(SnippetEdit, S140_CandidatesAreFewAndShort) {
         EXPECT_EQ(candidate.preview.size(), kMaxPreview);
 }
 
+TEST(SnippetEdit, S140_TheBestCandidatesAreKept) {
+    const std::string wanted = "abcdefghijklmnopqrst";
+    std::string text;
+    for (std::size_t length = 9; length < 19; ++length)
+        text += wanted.substr(0, length) + "\n";
+    const SpanEdit edit = snippet(text, wanted, "z");
+    std::vector<std::uint64_t> lines;
+    for (const Candidate& candidate : edit.response.candidates)
+        lines.push_back(candidate.line);
+    EXPECT_THAT(lines, ElementsAre(10U, 9U, 8U, 7U, 6U));
+}
+
 TEST(SnippetEdit, S140_APreviewEndsBetweenCharacters) {
     std::string line(119, 'x');
     line += "\xe2\x82\xac and more";

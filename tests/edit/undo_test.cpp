@@ -32,7 +32,7 @@ class UndoTool : public testing::Test {
     UndoEntries entries;
 };
 
-TEST_F(UndoTool, S33_T_UNDO_01_RestoresAFileThatTheEditEmptied) {
+TEST_F(UndoTool, S16_S33_T_UNDO_01_RestoresAFileThatTheEditEmptied) {
     memory.files = {{"a", {"1\n2\n"}}};
     const auto before = memory.files;
     edit("F a\nE\n1\n2\n.\n");
@@ -41,21 +41,21 @@ TEST_F(UndoTool, S33_T_UNDO_01_RestoresAFileThatTheEditEmptied) {
     EXPECT_EQ(memory.files, before);
 }
 
-TEST_F(UndoTool, S34_T_UNDO_02_RemovesAFileThatTheEditCreated) {
+TEST_F(UndoTool, S17_S34_T_UNDO_02_RemovesAFileThatTheEditCreated) {
     edit("F new\nT\nx\n.\n");
     ASSERT_TRUE(memory.files.contains("new"));
     EXPECT_EQ(undo_error(), "");
     EXPECT_FALSE(memory.files.contains("new"));
 }
 
-TEST_F(UndoTool, S35_T_UNDO_03_TheEmptyStateText) {
+TEST_F(UndoTool, S8_S35_T_UNDO_03_TheEmptyStateText) {
     const auto undone = entries.undo("s", memory);
     ASSERT_FALSE(undone);
     EXPECT_EQ(undone.error().message(), kNothing);
     EXPECT_EQ(undone.error().kind(), ErrorKind::kNothing);
 }
 
-TEST_F(UndoTool, S36_T_UNDO_04_AFileThatChangedSinceIsNotTouchedNorAreOthers) {
+TEST_F(UndoTool, S13_S36_T_UNDO_04_AFileThatChangedSinceIsNotTouchedNorAreOthers) {
     memory.files = {{"a", {"1\n"}}, {"b", {"2\n"}}};
     edit("F a\nT\nx\n.\nF b\nT\ny\n.\n");
     memory.files["b"].bytes += "mine\n";
@@ -66,7 +66,7 @@ TEST_F(UndoTool, S36_T_UNDO_04_AFileThatChangedSinceIsNotTouchedNorAreOthers) {
     EXPECT_TRUE(entries.has("s"));
 }
 
-TEST_F(UndoTool, S37_T_UNDO_05_AFailureAtAnyStepGoesBack) {
+TEST_F(UndoTool, S15_S24_S37_T_UNDO_05_AFailureAtAnyStepGoesBack) {
     for (int step = 1; step <= 4; ++step) {
         memory = {};
         memory.files = {{"a", {"1\n"}}, {"b", {"2\n", 0600}}, {"d", {"3\n"}}};
@@ -102,14 +102,25 @@ TEST_F(UndoTool, S38_T_UNDO_06_AfterUndoAnEditNeedsANewRead) {
               "a: File was not read before editing, or has been modified since last read");
 }
 
-TEST_F(UndoTool, S4_OneEntryForEachSession) {
+TEST_F(UndoTool, S2_S26_NoArgumentsAreTaken) {
+    EXPECT_EQ(undo_schema(), R"({"type":"object","properties":{},"additionalProperties":false})");
+    EXPECT_TRUE(check_undo_arguments("{}"));
+    for (const char* arguments :
+         {R"({"path":"a"})", R"({"steps":2})", R"({"x":null})", "[]", "null", "", "{"}) {
+        const auto refused = check_undo_arguments(arguments);
+        ASSERT_FALSE(refused) << arguments;
+        EXPECT_EQ(refused.error().message(), "Bad args: Undo takes no arguments");
+    }
+}
+
+TEST_F(UndoTool, S4_S39_OneEntryForEachSession) {
     memory.files = {{"a", {"1\n"}}};
     edit("F a\nT\nx\n.\n");
     EXPECT_EQ(entries.undo("other", memory).error().message(), kNothing);
     EXPECT_EQ(undo_error(), "");
 }
 
-TEST_F(UndoTool, S9_OnlyTheNewestEdit) {
+TEST_F(UndoTool, S9_S18_OnlyTheNewestEditAndOnlyOnce) {
     memory.files = {{"a", {"1\n"}}, {"b", {"1\n"}}};
     edit("F a\nT\n2\n.\n");
     edit("F b\nT\n3\n.\n");
@@ -119,7 +130,7 @@ TEST_F(UndoTool, S9_OnlyTheNewestEdit) {
     EXPECT_EQ(undo_error(), kNothing);
 }
 
-TEST_F(UndoTool, S7_AnEditWithoutChangesLeavesTheEntry) {
+TEST_F(UndoTool, S5_S7_AnEditWithoutChangesLeavesTheEntry) {
     memory.files = {{"a", {"1\n"}}};
     edit("F a\nT\n2\n.\n");
     edit("F a\n");
@@ -143,7 +154,7 @@ TEST_F(UndoTool, S6_AnEntryKnowsWhatTheEditFoundAndLeft) {
     EXPECT_EQ(targets[1].after, digest_of("x"));
 }
 
-TEST_F(UndoTool, S14_WhatTheTargetsMustBe) {
+TEST_F(UndoTool, S10_S11_S12_S14_S21_S27_WhatTheTargetsMustBe) {
     memory.files = {{"a", {"1\n"}}, {"b", {"2\n"}}};
     edit("F a\nT\nx\n.\nF b\nT\ny\n.\n");
     const MemoryFiles good = memory;
