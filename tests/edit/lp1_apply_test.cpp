@@ -129,6 +129,7 @@ TEST(Lp1Apply, S155_TheFinalNewline) {
     EXPECT_EQ(applied("N -\nN +\n", "a"), "a\n");
     EXPECT_EQ(applied("N +\nT\nb\n.\n", ""), "\nb\n");
     EXPECT_EQ(applied("T\nb\n.\nN +\n", ""), "b\n");
+    EXPECT_EQ(applied("N -\nT\nb\n.\n", "\n"), "b");
     EXPECT_EQ(applied("E\na\n.\nT\nb\n.\n", "a\n"), "b");
     EXPECT_EQ(applied("R\na\n.\n.\n", "a\n"), "");
     EXPECT_EQ(applied("T\n\n.\n", ""), "");
