@@ -268,6 +268,8 @@ TEST(EditResponse, S132_ARefusalEchoesWhatCanBeRead) {
     EXPECT_EQ(refusal(R"({"old_snippet":"x","start_line":1})", error).action, EditAction::kSnippet);
     EXPECT_EQ(refusal("{", error).status, EditStatus::kError);
     EXPECT_FALSE(refusal(R"({"region_id":7})", error).region_id);
+    const std::string large = R"({"region_id":"r","x":")" + std::string(262144, 'x') + "\"}";
+    EXPECT_FALSE(refusal(large, error).region_id);
 }
 
 }  // namespace
