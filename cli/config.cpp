@@ -10,6 +10,7 @@
 #include <map>
 
 #include "base/syscalls.h"
+#include "cli/config_policy.h"
 #include "cli/context.h"
 #include "cli/text.h"
 
@@ -18,12 +19,6 @@ namespace unwrite::cli {
 namespace {
 
 constexpr std::size_t kMostBytes = 1 << 20;
-
-Error wrong(const std::string& file, const toml::source_region& at, const std::string& why) {
-    return Error(ErrorKind::kUsage, EINVAL,
-                 fmt::format("read {}:{}: {}", quote_name(file), at.begin.line, why),
-                 "docs/cli.md lists the keys");
-}
 
 /// Reads one value; false when it is not what the key takes.
 using Setter = std::function<bool(const toml::node&)>;
@@ -54,17 +49,19 @@ Setter size(std::uint64_t& target) {
 }
 
 Result<> walk(const toml::table& table, const std::string& prefix,
-              const std::map<std::string, Setter>& keys, const std::string& file) {
+              const std::map<std::string, Setter>& keys, const std::string& file, Config& config) {
     for (const auto& [name, node] : table) {
         const std::string key = prefix + std::string(name.str());
         const auto found = keys.find(key);
         if (found != keys.end()) {
             if (!found->second(node))
-                return wrong(file, node.source(), "bad value for `" + key + "`");
+                return wrong_value(file, node.source(), "bad value for `" + key + "`");
         } else if (node.is_table() && prefix.empty() && (key == "restore" || key == "gc")) {
-            TRY(walk(*node.as_table(), key + ".", keys, file));
+            TRY(walk(*node.as_table(), key + ".", keys, file, config));
+        } else if (node.is_table() && key == "policy") {
+            TRY(read_policy(*node.as_table(), file, config));
         } else {
-            return wrong(file, name.source(), "unknown key " + quote_name(key));
+            return wrong_value(file, name.source(), "unknown key " + quote_name(key));
         }
     }
     return {};
@@ -100,9 +97,9 @@ Result<> read_config(std::string_view text, const std::string& file, Config& con
         {"gc.max_bytes", size(config.retention.max_bytes)},
     };
     try {
-        return walk(toml::parse(text), "", keys, file);
+        return walk(toml::parse(text), "", keys, file, config);
     } catch (const toml::parse_error& error) {
-        return wrong(file, error.source(), std::string(error.description()));
+        return wrong_value(file, error.source(), std::string(error.description()));
     }
 }
 

@@ -4,10 +4,15 @@
 //   durability = "process" | "power"
 //   [restore]  mtime = "exact" | "now"
 //   [gc]       max_age_days = 30   max_abandoned = 0   max_bytes = "10G"      (0: no limit)
+//   [policy]   profile = "default" | "strict-forge" | "none"
+//   [[policy.rule]]  pattern = "..."  action = "allow" | "deny-write" | "deny" | "hide"
+//                    for = "everyone" | "agents"  reason = "..."
+// The rules of both files follow those of the profile, the workspace's last.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "overlay/session.h"
@@ -19,8 +24,14 @@ struct Config {
     bool mtime_now = false;
     overlay::Retention retention{30 * 86400ull, 0, 0};
 
-    overlay::SessionOptions session_options(bool create) const {
-        return {create, durable, mtime_now};
+    std::string profile = "default";
+    std::vector<overlay::Rule> rules{};  ///< in order; `source` is "file:line"
+
+    /// kUsage naming the rule whose pattern is wrong.
+    Result<std::shared_ptr<const overlay::Policy>> policy() const;
+    overlay::SessionOptions session_options(
+        bool create, std::shared_ptr<const overlay::Policy> policy = nullptr) const {
+        return {create, durable, mtime_now, std::move(policy)};
     }
 };
 

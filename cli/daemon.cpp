@@ -114,9 +114,10 @@ Result<Served> open_all(DaemonOptions& options, bool keep_stderr) {
     TRY_ASSIGN(const struct stat st, sys::stat_fd(options.workspace.get()));
     TRY_ASSIGN(const UniqueFd workspace, sys::duplicate(options.workspace.get()));
     TRY_ASSIGN(const std::string id, control::new_session_id());
+    TRY_ASSIGN(const auto policy, options.config.policy());
     Served served;
     TRY_ASSIGN(served.session, overlay::Session::open(std::move(options.workspace),
-                                                      options.config.session_options(true)));
+                                                      options.config.session_options(true, policy)));
     if (!keep_stderr) TRY(open_log(workspace.get()));
     fs::MountOptions mounting;
     mounting.mountpoint = options.mount_point;

@@ -11,7 +11,7 @@ bool answer_nudge(Server& server, fuse_req_t request, fuse_ino_t parent, const c
     if (!server.nudges.waiting() || sender(server, request) != Who::kAnnouncer) return false;
     const auto nudge = server.nudges.about(parent, name);
     if (nudge && nudge->appears) {
-        reply_entry(server, request, server.tree.lookup(parent, name));
+        reply_entry(server, request, server.tree.lookup(caller(request), parent, name));
     } else {
         fuse_reply_err(request, EDEADLK);
     }

@@ -62,13 +62,13 @@ bool is_dots(const std::string& name) {
 /// The parameters of one entry. "." and ".." and what cannot be looked up for another reason than
 /// being gone are listed with id 0: a name without attributes, which counts no lookup. Nothing for
 /// a name that vanished meanwhile.
-std::optional<fuse_entry_param> look_up(Server& server, fuse_ino_t parent,
+std::optional<fuse_entry_param> look_up(Server& server, fuse_req_t request, fuse_ino_t parent,
                                         const overlay::ListedEntry& entry) {
     fuse_entry_param bare = {};
     bare.attr.st_ino = entry.ino;
     bare.attr.st_mode = static_cast<mode_t>(entry.type) << 12U;
     if (is_dots(entry.name)) return bare;
-    const auto found = server.tree.lookup(parent, entry.name);
+    const auto found = server.tree.lookup(caller(request), parent, entry.name);
     if (found) return entry_parameters(server, *found);
     if (found.error().number() == ENOENT) return std::nullopt;
     return bare;
@@ -89,7 +89,7 @@ void read_directory_plus(Server& server, fuse_req_t request, fuse_ino_t id, std:
         if (entries->empty()) break;
         for (const overlay::ListedEntry& entry : *entries) {
             offset = entry.next;
-            const auto parameters = look_up(server, id, entry);
+            const auto parameters = look_up(server, request, id, entry);
             if (!parameters) continue;
             full = !listing.add(entry, *parameters);
             if (parameters->ino != 0) counted.push_back(parameters->ino);

@@ -24,7 +24,7 @@ bool answer_nudge(Server& server, fuse_req_t request, fuse_ino_t parent, const c
 
 void lookup(Server& server, fuse_req_t request, fuse_ino_t parent, const char* name) {
     if (server.nudges.waiting() && answer_nudge(server, request, parent, name)) return;
-    const auto found = server.tree.lookup(parent, name);
+    const auto found = server.tree.lookup(caller(request), parent, name);
     if (!found && found.error().number() == ENOENT && !server.nudges.waiting()) {
         fuse_entry_param absent = {};  // id 0: the kernel may remember that there is nothing
         absent.entry_timeout = tuning::kNegativeSeconds;

@@ -84,7 +84,8 @@ inline fuse_entry_param entry_parameters(const Server& server, const overlay::En
     parameters.ino = entry.id;
     parameters.attr = entry.st;
     parameters.attr_timeout = tuning::kAttributeSeconds;
-    parameters.entry_timeout = server.nudges.waiting() ? 0.0 : tuning::kEntrySeconds;
+    const bool fleeting = entry.personal || server.nudges.waiting();
+    parameters.entry_timeout = fleeting ? 0.0 : tuning::kEntrySeconds;
     return parameters;
 }
 

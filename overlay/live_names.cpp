@@ -46,7 +46,7 @@ Result<Entry> LiveTree::enter(const ObjectPtr& parent, const std::string& name,
     return entry;
 }
 
-Result<Entry> LiveTree::lookup(NodeId parent, std::string_view name) {
+Result<Entry> LiveTree::lookup(const Caller& /*caller*/, NodeId parent, std::string_view name) {
     TRY_ASSIGN(const ObjectPtr directory, objects_.get(parent));
     if (is_reserved(directory, name)) return Error(ENOENT);
     if (name == "." || name == "..") {
@@ -150,7 +150,7 @@ Result<Entry> LiveTree::create(const Caller& caller, NodeId parent, std::string_
         return entry;
     }
     if (entry.error().number() != EEXIST || (flags & O_EXCL) != 0) return entry;
-    entry = lookup(parent, name);
+    entry = lookup(caller, parent, name);
     if (!entry || (flags & O_TRUNC) == 0) return entry;
     AttributeChange change;
     change.size = 0;

@@ -17,7 +17,7 @@ class LiveTree final : public Tree {
     void set_caches(KernelCaches* caches) override { caches_.store(caches); }
     KernelCaches* caches() const { return caches_.load(); }
 
-    Result<Entry> lookup(NodeId parent, std::string_view name) override;
+    Result<Entry> lookup(const Caller& caller, NodeId parent, std::string_view name) override;
     void forget(NodeId id, std::uint64_t lookups) override;
     Result<struct stat> getattr(NodeId id) override;
     Result<struct stat> setattr(const Caller& caller, NodeId id,

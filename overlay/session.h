@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "overlay/operations.h"
+#include "overlay/policy.h"
 #include "overlay/tree.h"
 
 namespace unwrite::overlay {
@@ -14,6 +15,7 @@ struct SessionOptions {
     bool create = true;      ///< make the state directory when absent (else kNotFound)
     bool durable = false;    ///< durability = "power"
     bool mtime_now = false;  ///< restore.mtime = "now" (D16)
+    std::shared_ptr<const Policy> policy{};  ///< null: everything is allowed
 };
 
 /// What the open found.

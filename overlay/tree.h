@@ -32,7 +32,8 @@ struct Caller {
 /// An id with its attributes; each Entry returned counts one lookup that forget() gives back.
 struct Entry {
     NodeId id = 0;
-    struct stat st = {};  ///< st_nlink without the attic's link
+    struct stat st = {};    ///< st_nlink without the attic's link
+    bool personal = false;  ///< another caller may get another answer: not to be remembered
 };
 
 /// What setattr is to change; only the engaged members.
@@ -94,9 +95,8 @@ class Tree {
     /// Not owned; null (the default) when nobody caches. Set before serving.
     virtual void set_caches(KernelCaches* caches) = 0;
 
-    virtual Result<Entry> lookup(
-        NodeId parent,
-        std::string_view name) = 0;  ///< ENOENT when absent (also the state directory)
+    /// ENOENT when absent (also the state directory).
+    virtual Result<Entry> lookup(const Caller& caller, NodeId parent, std::string_view name) = 0;
     virtual void forget(NodeId id, std::uint64_t lookups) = 0;
     virtual Result<struct stat> getattr(NodeId id) = 0;
     virtual Result<struct stat> setattr(const Caller& caller, NodeId id,

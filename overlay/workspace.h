@@ -16,6 +16,7 @@
 #include "overlay/inspector.h"
 #include "overlay/janitor.h"
 #include "overlay/live_tree.h"
+#include "overlay/policed_tree.h"
 #include "overlay/restorer.h"
 #include "overlay/session.h"
 
@@ -29,7 +30,7 @@ class Workspace final : public Session, public Operations {
                                                    const SessionOptions& options);
     ~Workspace() override;
 
-    Tree& tree() override { return tree_; }
+    Tree& tree() override { return policed_ ? static_cast<Tree&>(*policed_) : tree_; }
     Operations& operations() override { return *this; }
     const Found& found() const override { return found_; }
     bool is_agent(std::int64_t pid) const override { return origins_->is_agent(pid); }
@@ -114,6 +115,7 @@ class Workspace final : public Session, public Operations {
     Gate gate_;
     Janitor janitor_;
     LiveTree tree_;
+    std::unique_ptr<PolicedTree> policed_;  // null: everything is allowed
     Locator locator_;
     Restorer restorer_;
     Inspector inspector_;

@@ -49,7 +49,10 @@ Workspace::Workspace(std::unique_ptr<journal::Journal> journal, UniqueFd directo
       locator_(objects_, *journal_),
       restorer_(locator_, RestoreSettings{options.mtime_now}),
       inspector_(locator_, *journal_, *origins_),
-      head_(head) {}
+      head_(head) {
+    if (options.policy && !options.policy->empty())
+        policed_ = std::make_unique<PolicedTree>(tree_, objects_, *origins_, options.policy);
+}
 
 Result<std::unique_ptr<Workspace>> Workspace::open(UniqueFd directory,
                                                    const SessionOptions& options) {

@@ -40,6 +40,27 @@ TEST(Config, EveryKey) {
     EXPECT_TRUE(config.durable);
 }
 
+TEST(Config, RulesOfBothFilesFollowTheProfilesS44) {
+    Config config;
+    ASSERT_TRUE(read_config("[[policy.rule]]\npattern = 'a'\n", "user.toml", config));
+    ASSERT_TRUE(
+        read_config("[policy]\nprofile = 'none'\n[[policy.rule]]\npattern = 'b'\naction = "
+                    "'deny'\nfor = 'agents'\nreason = 'why'\n[[policy.rule]]\npattern = "
+                    "'!a'\n",
+                    "own.toml", config));
+    const auto policy = config.policy();
+    ASSERT_TRUE(policy.ok());
+    const std::vector<overlay::Rule>& rules = (*policy)->rules();
+    ASSERT_EQ(rules.size(), 3U);
+    EXPECT_EQ(rules[0].source, "user.toml:1");
+    EXPECT_EQ(rules[1].action, overlay::Action::kDeny);
+    EXPECT_EQ(rules[1].subjects, overlay::Subjects::kAgents);
+    EXPECT_EQ(rules[1].reason, "why");
+    EXPECT_TRUE((*policy)->judge("a", 0100000, true).is_free());
+    EXPECT_FALSE((*policy)->judge("b", 0100000, true).may_read);
+    EXPECT_GT(Config().policy().value_or(nullptr)->rules().size(), 20U);
+}
+
 TEST(Config, ErrorsNameFileAndLine) {
     EXPECT_EQ(failure("durability = 'power'\n\ncolour = 1\n"), "read x.toml:3: unknown key colour");
     EXPECT_EQ(failure("[gc]\nage = 1\n"), "read x.toml:2: unknown key gc.age");
@@ -49,6 +70,15 @@ TEST(Config, ErrorsNameFileAndLine) {
               "read x.toml:2: bad value for `gc.max_age_days`");
     EXPECT_EQ(failure("[gc]\nmax_bytes = 'much'\n"), "read x.toml:2: bad value for `gc.max_bytes`");
     EXPECT_EQ(failure("restore = 1\n"), "read x.toml:1: unknown key restore");
+    EXPECT_EQ(failure("[policy]\nprofile = 'lax'\n"),
+              "read x.toml:2: bad value for `policy.profile`");
+    EXPECT_EQ(failure("[[policy.rule]]\naction = 'deny'\n"),
+              "read x.toml:1: a rule without `pattern`");
+    EXPECT_EQ(failure("[[policy.rule]]\npattern = 'a'\naction = 'ask nicely'\n"),
+              "read x.toml:3: bad value for `policy.rule.action`");
+    EXPECT_EQ(failure("[[policy.rule]]\npattern = 'a'\nwho = 'me'\n"),
+              "read x.toml:3: unknown key policy.rule.who");
+    EXPECT_NE(failure("[[policy.rule]]\npattern = 'a//b'\n").find("x.toml:1"), std::string::npos);
     EXPECT_TRUE(failure("a = = b\n").starts_with("read x.toml:1: "));
     EXPECT_TRUE(failure("\xff\n").starts_with("read x.toml:1: "));
     EXPECT_FALSE(failure(std::string(2 << 20, '#')).empty());

@@ -20,7 +20,9 @@ class SlowTree final : public overlay::Tree {
     std::atomic<int> milliseconds{0};
 
     void set_caches(overlay::KernelCaches* caches) override { tree_.set_caches(caches); }
-    Result<Entry> lookup(NodeId parent, View name) override { return tree_.lookup(parent, name); }
+    Result<Entry> lookup(const Caller& caller, NodeId parent, View name) override {
+        return tree_.lookup(caller, parent, name);
+    }
     void forget(NodeId id, std::uint64_t lookups) override { tree_.forget(id, lookups); }
     Result<struct stat> getattr(NodeId id) override { return tree_.getattr(id); }
     Result<struct stat> setattr(const Caller& caller, NodeId id,

@@ -1,0 +1,99 @@
+#include "cli/config_policy.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+
+#include "cli/text.h"
+
+namespace unwrite::cli {
+
+namespace {
+
+using overlay::Rule;
+using overlay::Subjects;
+
+Result<std::string> text_of(const toml::node& node, const std::string& key,
+                            const std::string& file) {
+    if (!node.is_string()) return wrong_value(file, node.source(), "bad value for `" + key + "`");
+    return node.value_or(std::string());
+}
+
+Result<> read_member(const std::string& name, const toml::node& node, const std::string& file,
+                     Rule& rule) {
+    const std::string key = "policy.rule." + name;
+    TRY_ASSIGN(std::string text, text_of(node, key, file));
+    if (name == "pattern") {
+        rule.pattern = std::move(text);
+    } else if (name == "reason") {
+        rule.reason = std::move(text);
+    } else if (name == "action") {
+        const auto action = overlay::parse_action(text);
+        if (!action) return wrong_value(file, node.source(), "bad value for `" + key + "`");
+        rule.action = *action;
+    } else if (text == "everyone" || text == "agents") {
+        rule.subjects = text == "agents" ? Subjects::kAgents : Subjects::kEveryone;
+    } else {
+        return wrong_value(file, node.source(), "bad value for `" + key + "`");
+    }
+    return {};
+}
+
+Result<Rule> read_rule(const toml::node& node, const std::string& file) {
+    const toml::table* table = node.as_table();
+    if (table == nullptr) return wrong_value(file, node.source(), "bad value for `policy.rule`");
+    Rule rule;
+    rule.source = fmt::format("{}:{}", file, node.source().begin.line);
+    for (const auto& [name, member] : *table) {
+        const std::string key(name.str());
+        if (key != "pattern" && key != "action" && key != "for" && key != "reason") {
+            return wrong_value(file, name.source(),
+                               "unknown key " + quote_name("policy.rule." + key));
+        }
+        TRY(read_member(key, member, file, rule));
+    }
+    if (rule.pattern.empty()) return wrong_value(file, node.source(), "a rule without `pattern`");
+    return rule;
+}
+
+}  // namespace
+
+Error wrong_value(const std::string& file, const toml::source_region& at, const std::string& why) {
+    return Error(ErrorKind::kUsage, EINVAL,
+                 fmt::format("read {}:{}: {}", quote_name(file), at.begin.line, why),
+                 "docs/cli.md lists the keys");
+}
+
+Result<> read_policy(const toml::table& table, const std::string& file, Config& config) {
+    for (const auto& [name, node] : table) {
+        const std::string key = "policy." + std::string(name.str());
+        if (key == "policy.profile") {
+            TRY_ASSIGN(config.profile, text_of(node, key, file));
+            if (config.profile != "default" && config.profile != "strict-forge" &&
+                config.profile != "none")
+                return wrong_value(file, node.source(), "bad value for `" + key + "`");
+        } else if (key == "policy.rule") {
+            const toml::array* rules = node.as_array();
+            if (rules == nullptr)
+                return wrong_value(file, node.source(), "bad value for `" + key + "`");
+            for (const toml::node& rule : *rules) {
+                TRY_ASSIGN(config.rules.emplace_back(), read_rule(rule, file));
+                // Compiled one by one, so that a wrong pattern is found where it stands.
+                TRY(overlay::Policy::compile({config.rules.back()}));
+            }
+        } else {
+            return wrong_value(file, name.source(), "unknown key " + quote_name(key));
+        }
+    }
+    return {};
+}
+
+Result<std::shared_ptr<const overlay::Policy>> Config::policy() const {
+    std::vector<Rule> all;
+    if (profile == "strict-forge") all = overlay::strict_forge_rules();
+    if (profile == "default") all = overlay::default_rules();
+    all.insert(all.end(), rules.begin(), rules.end());
+    return overlay::Policy::compile(std::move(all));
+}
+
+}  // namespace unwrite::cli

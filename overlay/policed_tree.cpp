@@ -1,0 +1,391 @@
+#include "overlay/policed_tree.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+
+#include <cerrno>
+#include <functional>
+
+#include "journal/state_dir.h"
+#include "overlay/view.h"
+
+namespace unwrite::overlay {
+
+namespace {
+
+constexpr mode_t kWriteBits = 0222;
+
+}  // namespace
+
+PolicedTree::PolicedTree(Tree& tree, Objects& objects, const Origins& origins,
+                         std::shared_ptr<const Policy> policy)
+    : tree_(tree), objects_(objects), origins_(origins), policy_(std::move(policy)) {}
+
+// ---- marks
+
+void PolicedTree::Mark::add(const Mark& other) {
+    for (auto [to, from] : {std::pair{&user, &other.user}, std::pair{&agent, &other.agent}}) {
+        to->write |= from->write;
+        to->read |= from->read;
+        to->hidden |= from->hidden;
+    }
+    judges_below |= other.judges_below;
+}
+
+PolicedTree::Mark PolicedTree::mark_of(NodeId id) const {
+    if (marked_.load(std::memory_order_relaxed) == 0) return {};
+    const Shard& s = shard(id);
+    const std::shared_lock lock(s.mutex);
+    const auto found = s.marks.find(id);
+    return found == s.marks.end() ? Mark() : found->second;
+}
+
+void PolicedTree::keep(NodeId id, const Mark& mark) {
+    if (mark == Mark()) return;
+    Shard& s = shard(id);
+    const std::unique_lock lock(s.mutex);
+    const auto [entry, fresh] = s.marks.try_emplace(id);
+    entry->second.add(mark);
+    if (fresh) marked_.fetch_add(1);
+}
+
+void PolicedTree::forget(NodeId id, std::uint64_t lookups) {
+    tree_.forget(id, lookups);
+    if (marked_.load(std::memory_order_relaxed) == 0 || objects_.get(id)) return;
+    Shard& s = shard(id);
+    const std::unique_lock lock(s.mutex);
+    if (s.marks.erase(id) > 0) marked_.fetch_sub(1);
+}
+
+// ---- judging
+
+std::optional<std::string> PolicedTree::path_of(NodeId id) const {
+    std::string path;
+    auto object = objects_.get(id);
+    while (object && *object != objects_.root()) {
+        Objects::Place place = objects_.place(**object);
+        if (!place.parent) return std::nullopt;
+        path = path.empty() ? std::move(place.name) : join_path(place.name, path);
+        object = std::move(place.parent);
+    }
+    if (!object) return std::nullopt;
+    return path;
+}
+
+bool PolicedTree::concerned(NodeId parent, std::string_view name) const {
+    return policy_->may_concern(name) || mark_of(parent).judges_below;
+}
+
+PolicedTree::Mark PolicedTree::judge_path(const std::string& path, mode_t type) const {
+    const auto refused = [&](bool agent) {
+        const Verdict verdict = policy_->judge(path, type & S_IFMT, agent);
+        return Refusals{!verdict.may_write, !verdict.may_read, verdict.hidden};
+    };
+    Mark mark{refused(false), {}, S_ISDIR(type)};
+    mark.agent = policy_->tells_agents_apart() ? refused(true) : mark.user;
+    return mark;
+}
+
+PolicedTree::Mark PolicedTree::judge(NodeId parent, std::string_view name, mode_t type) const {
+    if (!concerned(parent, name)) return {};
+    const auto above = path_of(parent);
+    if (!above) return {};
+    return judge_path(join_path(*above, std::string(name)), type);
+}
+
+// Stores through a mapping arrive without their maker: whom any rule binds may have made them.
+PolicedTree::Refusals PolicedTree::refusals(const Mark& mark, const Caller& caller) const {
+    if (mark.user == mark.agent) return mark.user;
+    if (caller.pid == 0) {
+        return {mark.user.write || mark.agent.write, mark.user.read || mark.agent.read,
+                mark.user.hidden || mark.agent.hidden};
+    }
+    return origins_.is_agent(caller.pid) ? mark.agent : mark.user;
+}
+
+/// Whether the caller may make, replace or take away that name.
+Result<> PolicedTree::may_take(const Caller& caller, NodeId parent, std::string_view name,
+                               mode_t type) const {
+    const Mark mark = judge(parent, name, type);
+    if (!mark.protects()) return {};
+    if (refusals(mark, caller).write) return Error(ErrorKind::kRefused, EACCES, "policy");
+    return {};
+}
+
+Result<> PolicedTree::may_change(const Caller& caller, NodeId id) const {
+    const Mark mark = mark_of(id);
+    if (!mark.protects()) return {};
+    if (refusals(mark, caller).write) return Error(ErrorKind::kRefused, EACCES, "policy");
+    return {};
+}
+
+// ---- what was there before
+
+Result<> PolicedTree::walk(UniqueFd top, const Visit& visit) const {
+    struct Pending {
+        std::shared_ptr<UniqueFd> parent;
+        std::string name;
+        std::string path;
+    };
+    const auto list = [&](UniqueFd fd, const std::string& path,
+                          std::vector<Pending>& pending) -> Result<> {
+        const auto here = std::make_shared<UniqueFd>(std::move(fd));
+        TRY_ASSIGN(const auto entries, sys::read_directory(here->get()));
+        for (const auto& entry : entries) {
+            if (path.empty() && entry.name == journal::StateDir::kName) continue;
+            std::string below = join_path(path, entry.name);
+            const auto x = sys::statx_at(here->get(), entry.name);
+            if (!x) continue;  // it vanished
+            if (!visit(below, *x)) return Error(ErrorKind::kRefused, EACCES, "policy");
+            if (S_ISDIR(x->st.st_mode)) pending.push_back({here, entry.name, std::move(below)});
+        }
+        return {};
+    };
+    std::vector<Pending> pending;
+    TRY(list(std::move(top), "", pending));
+    while (!pending.empty()) {
+        const Pending next = std::move(pending.back());
+        pending.pop_back();
+        auto fd = sys::open_at(next.parent->get(), next.name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+        if (fd) TRY(list(*std::move(fd), next.path, pending));
+    }
+    return {};
+}
+
+// Which objects have a protected name and others: known after one walk, when the first object with
+// several names is met. No link is made to or from a protected name after that, so it stays true.
+void PolicedTree::note_aliases() {
+    if (std::exchange(aliases_known_, true)) return;
+    const auto root = objects_.open(objects_.root(), Access::kPath);
+    if (!root) return;
+    auto top = sys::open_at((*root)->fd.get(), ".", O_RDONLY | O_DIRECTORY);
+    if (!top) return;
+    ignore(walk(*std::move(top),
+                [&](const std::string& path, const sys::StatX& x) {
+                    if (S_ISDIR(x.st.st_mode) || x.st.st_nlink < 2) return true;
+                    const Mark mark = judge_path(path, x.st.st_mode);
+                    if (mark.protects()) aliases_[key_of(x)].add(mark);
+                    return true;
+                }),
+           "what cannot be listed cannot be linked to either");
+}
+
+Entry PolicedTree::noted(Entry entry, NodeId parent, std::string_view name) {
+    Mark mark = judge(parent, name, entry.st.st_mode);
+    if (S_ISREG(entry.st.st_mode) && entry.st.st_nlink > 1) {
+        if (const auto object = objects_.get(entry.id)) {
+            const std::lock_guard lock(aliases_mutex_);
+            note_aliases();
+            const auto alias = aliases_.find((*object)->key());
+            if (alias != aliases_.end()) mark.add(alias->second);
+        }
+    }
+    keep(entry.id, mark);
+    mark.add(mark_of(entry.id));
+    entry.personal = mark.user != mark.agent;
+    if (mark.user.write && !S_ISLNK(entry.st.st_mode)) entry.st.st_mode &= ~kWriteBits;
+    return entry;
+}
+
+// ---- names
+
+Result<Entry> PolicedTree::lookup(const Caller& caller, NodeId parent, std::string_view name) {
+    TRY_ASSIGN(Entry entry, tree_.lookup(caller, parent, name));
+    if (name == "." || name == "..") return entry;
+    entry = noted(entry, parent, name);
+    const Mark mark = mark_of(entry.id);
+    if (!mark.protects()) return entry;
+    const Refusals refused = refusals(mark, caller);
+    if (!refused.read && !refused.hidden) return entry;
+    forget(entry.id, 1);
+    return refused.hidden ? Error(ENOENT) : Error(ErrorKind::kRefused, EACCES, "policy");
+}
+
+template <class Make>
+Result<Entry> PolicedTree::make(const Caller& caller, NodeId parent, std::string_view name,
+                                mode_t type, const Make& maker) {
+    const std::shared_lock lock(moving_);
+    TRY(may_take(caller, parent, name, type));
+    TRY_ASSIGN(const Entry entry, maker());
+    return noted(entry, parent, name);
+}
+
+Result<Entry> PolicedTree::mknod(const Caller& caller, NodeId parent, std::string_view name,
+                                 mode_t mode, dev_t device) {
+    return make(caller, parent, name, mode,
+                [&] { return tree_.mknod(caller, parent, name, mode, device); });
+}
+
+Result<Entry> PolicedTree::mkdir(const Caller& caller, NodeId parent, std::string_view name,
+                                 mode_t mode) {
+    return make(caller, parent, name, S_IFDIR,
+                [&] { return tree_.mkdir(caller, parent, name, mode); });
+}
+
+Result<Entry> PolicedTree::symlink(const Caller& caller, NodeId parent, std::string_view name,
+                                   std::string_view target) {
+    return make(caller, parent, name, S_IFLNK,
+                [&] { return tree_.symlink(caller, parent, name, target); });
+}
+
+Result<Entry> PolicedTree::create(const Caller& caller, NodeId parent, std::string_view name,
+                                  mode_t mode, int flags) {
+    return make(caller, parent, name, S_IFREG,
+                [&] { return tree_.create(caller, parent, name, mode, flags); });
+}
+
+// It has no name to be judged by; link() judges the one it gets.
+Result<Entry> PolicedTree::tmpfile(const Caller& caller, NodeId parent, mode_t mode) {
+    TRY(may_change(caller, parent));
+    return tree_.tmpfile(caller, parent, mode);
+}
+
+Result<> PolicedTree::unlink(const Caller& caller, NodeId parent, std::string_view name) {
+    TRY(may_take(caller, parent, name, S_IFREG));
+    return tree_.unlink(caller, parent, name);
+}
+
+Result<> PolicedTree::rmdir(const Caller& caller, NodeId parent, std::string_view name) {
+    TRY(may_take(caller, parent, name, S_IFDIR));
+    return tree_.rmdir(caller, parent, name);
+}
+
+Result<Entry> PolicedTree::link(const Caller& caller, NodeId id, NodeId to_parent,
+                                std::string_view to_name) {
+    const Mark mark = mark_of(id);
+    if (mark.protects()) {
+        const Refusals refused = refusals(mark, caller);
+        if (refused.read || refused.write) return Error(ErrorKind::kRefused, EACCES, "policy");
+    }
+    return make(caller, to_parent, to_name, S_IFREG,
+                [&] { return tree_.link(caller, id, to_parent, to_name); });
+}
+
+// What stands at a name now, past the policy; nothing when the name is absent.
+std::optional<sys::StatX> PolicedTree::standing(NodeId parent, std::string_view name) const {
+    const auto object = objects_.get(parent);
+    if (!object) return std::nullopt;
+    const auto handle = objects_.open(*object, Access::kPath);
+    if (!handle) return std::nullopt;
+    const auto x = sys::statx_at((*handle)->fd.get(), std::string(name));
+    if (!x) return std::nullopt;
+    return *x;
+}
+
+// A directory moves: nothing below it may become protected or free by that.
+Result<> PolicedTree::check_moved(NodeId parent, std::string_view name, const std::string& from,
+                                  const std::string& to) const {
+    TRY_ASSIGN(const ObjectPtr above, objects_.get(parent));
+    TRY_ASSIGN(const HandlePtr handle, objects_.open(above, Access::kPath));
+    TRY_ASSIGN(UniqueFd top, sys::open_at(handle->fd.get(), std::string(name),
+                                          O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+    return walk(std::move(top), [&](const std::string& below, const sys::StatX& x) {
+        const Mark before = judge_path(join_path(from, below), x.st.st_mode);
+        const Mark after = judge_path(join_path(to, below), x.st.st_mode);
+        return before == after;
+    });
+}
+
+Result<> PolicedTree::rename(const Caller& caller, NodeId parent, std::string_view name,
+                             NodeId to_parent, std::string_view to_name, unsigned flags) {
+    const auto source = standing(parent, name);
+    if (!source) return tree_.rename(caller, parent, name, to_parent, to_name, flags);
+    const auto target =
+        (flags & RENAME_EXCHANGE) != 0 ? standing(to_parent, to_name) : std::nullopt;
+    TRY(may_take(caller, parent, name, source->st.st_mode));
+    TRY(may_take(caller, to_parent, to_name, source->st.st_mode));
+    if (target) {
+        TRY(may_take(caller, parent, name, target->st.st_mode));
+        TRY(may_take(caller, to_parent, to_name, target->st.st_mode));
+    }
+    const bool directories = S_ISDIR(source->st.st_mode) || (target && S_ISDIR(target->st.st_mode));
+    const auto from_above = directories ? path_of(parent) : std::nullopt;
+    const auto to_above = directories ? path_of(to_parent) : std::nullopt;
+    if (!from_above || !to_above) {
+        const std::shared_lock lock(moving_);
+        return tree_.rename(caller, parent, name, to_parent, to_name, flags);
+    }
+    const std::string from = join_path(*from_above, std::string(name));
+    const std::string to = join_path(*to_above, std::string(to_name));
+    std::shared_lock shared(moving_, std::defer_lock);
+    std::unique_lock exclusive(moving_, std::defer_lock);
+    if (policy_->tells_apart(from, to)) {
+        exclusive.lock();
+        if (S_ISDIR(source->st.st_mode)) TRY(check_moved(parent, name, from, to));
+        if (target && S_ISDIR(target->st.st_mode)) TRY(check_moved(to_parent, to_name, to, from));
+    } else {
+        shared.lock();
+    }
+    TRY(tree_.rename(caller, parent, name, to_parent, to_name, flags));
+    // The names below the moved directory are judged by where it stands now.
+    if (const ObjectPtr moved = objects_.find(key_of(*source)))
+        keep(moved->id(), judge(to_parent, to_name, source->st.st_mode));
+    if (target) {
+        if (const ObjectPtr back = objects_.find(key_of(*target)))
+            keep(back->id(), judge(parent, name, target->st.st_mode));
+    }
+    return {};
+}
+
+// ---- objects
+
+Result<struct stat> PolicedTree::getattr(NodeId id) {
+    TRY_ASSIGN(struct stat st, tree_.getattr(id));
+    if (mark_of(id).user.write && !S_ISLNK(st.st_mode)) st.st_mode &= ~kWriteBits;
+    return st;
+}
+
+Result<struct stat> PolicedTree::setattr(const Caller& caller, NodeId id,
+                                         const AttributeChange& change) {
+    TRY(may_change(caller, id));
+    return tree_.setattr(caller, id, change);
+}
+
+Result<std::size_t> PolicedTree::write(const Caller& caller, NodeId id, sys::ConstBytes data,
+                                       std::uint64_t offset, bool kill_privileges) {
+    TRY(may_change(caller, id));
+    return tree_.write(caller, id, data, offset, kill_privileges);
+}
+
+Result<> PolicedTree::fallocate(const Caller& caller, NodeId id, int mode, std::uint64_t offset,
+                                std::uint64_t length) {
+    TRY(may_change(caller, id));
+    return tree_.fallocate(caller, id, mode, offset, length);
+}
+
+Result<std::size_t> PolicedTree::copy_file_range(const Caller& caller, NodeId from,
+                                                 std::uint64_t from_offset, NodeId to,
+                                                 std::uint64_t to_offset, std::size_t length) {
+    TRY(may_change(caller, to));
+    const Mark mark = mark_of(from);
+    if (mark.protects() && refusals(mark, caller).read)
+        return Error(ErrorKind::kRefused, EACCES, "policy");
+    return tree_.copy_file_range(caller, from, from_offset, to, to_offset, length);
+}
+
+Result<> PolicedTree::set_xattr(const Caller& caller, NodeId id, const std::string& name,
+                                std::string_view value, int flags) {
+    TRY(may_change(caller, id));
+    return tree_.set_xattr(caller, id, name, value, flags);
+}
+
+Result<> PolicedTree::remove_xattr(const Caller& caller, NodeId id, const std::string& name) {
+    TRY(may_change(caller, id));
+    return tree_.remove_xattr(caller, id, name);
+}
+
+// A page may be left without entries by that, which would read as the end: then the next one.
+Result<std::vector<ListedEntry>> PolicedTree::read_directory(NodeId id, std::int64_t offset,
+                                                             std::size_t limit) {
+    for (;;) {
+        TRY_ASSIGN(std::vector<ListedEntry> entries, tree_.read_directory(id, offset, limit));
+        if (entries.empty() || !policy_->hides()) return entries;
+        offset = entries.back().next;
+        std::erase_if(entries, [&](const ListedEntry& entry) {
+            return judge(id, entry.name, DTTOIF(entry.type)).user.hidden;
+        });
+        if (!entries.empty()) return entries;
+    }
+}
+
+}  // namespace unwrite::overlay

@@ -1,0 +1,141 @@
+// PolicedTree: a Tree behind a policy. Each request is judged by the names it concerns and by the
+// object it reaches before the tree below does anything; a refused request changes nothing. A
+// verdict follows the object: what was met under a protected name stays protected under every other
+// name while anyone knows it, and hard links that were there before are found by a walk.
+//
+// How reading is refused without seeing opens (docs/security.md): the kernel is told not to
+// remember names whose answer depends on the caller, so each open of one asks for the name, and the
+// answer to an agent is EACCES. Writing is refused where it happens; besides, what nobody may write
+// shows as read-only, so that opening it for writing fails for all whom permission bits bind.
+//
+// Thread-safe, as Tree. EACCES: refused (D13); ENOENT: hidden.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <unordered_map>
+
+#include "overlay/objects.h"
+#include "overlay/origins.h"
+#include "overlay/policy.h"
+
+namespace unwrite::overlay {
+
+class PolicedTree final : public Tree {
+ public:
+    PolicedTree(Tree& tree, Objects& objects, const Origins& origins,
+                std::shared_ptr<const Policy> policy);
+
+    void set_caches(KernelCaches* caches) override { tree_.set_caches(caches); }
+    Result<Entry> lookup(const Caller& caller, NodeId parent, std::string_view name) override;
+    void forget(NodeId id, std::uint64_t lookups) override;
+    Result<struct stat> getattr(NodeId id) override;
+    Result<struct stat> setattr(const Caller& caller, NodeId id,
+                                const AttributeChange& change) override;
+    Result<std::string> readlink(NodeId id) override { return tree_.readlink(id); }
+    Result<Entry> mknod(const Caller& caller, NodeId parent, std::string_view name, mode_t mode,
+                        dev_t device) override;
+    Result<Entry> mkdir(const Caller& caller, NodeId parent, std::string_view name,
+                        mode_t mode) override;
+    Result<Entry> symlink(const Caller& caller, NodeId parent, std::string_view name,
+                          std::string_view target) override;
+    Result<Entry> create(const Caller& caller, NodeId parent, std::string_view name, mode_t mode,
+                         int flags) override;
+    Result<Entry> tmpfile(const Caller& caller, NodeId parent, mode_t mode) override;
+    Result<> unlink(const Caller& caller, NodeId parent, std::string_view name) override;
+    Result<> rmdir(const Caller& caller, NodeId parent, std::string_view name) override;
+    Result<> rename(const Caller& caller, NodeId parent, std::string_view name, NodeId to_parent,
+                    std::string_view to_name, unsigned flags) override;
+    Result<Entry> link(const Caller& caller, NodeId id, NodeId to_parent,
+                       std::string_view to_name) override;
+    Result<std::size_t> read(NodeId id, sys::Bytes out, std::uint64_t offset) override {
+        return tree_.read(id, out, offset);
+    }
+    Result<std::size_t> write(const Caller& caller, NodeId id, sys::ConstBytes data,
+                              std::uint64_t offset, bool kill_privileges) override;
+    Result<> fsync(NodeId id, bool data_only) override { return tree_.fsync(id, data_only); }
+    Result<> fallocate(const Caller& caller, NodeId id, int mode, std::uint64_t offset,
+                       std::uint64_t length) override;
+    Result<std::size_t> copy_file_range(const Caller& caller, NodeId from,
+                                        std::uint64_t from_offset, NodeId to,
+                                        std::uint64_t to_offset, std::size_t length) override;
+    Result<std::uint64_t> lseek(NodeId id, std::uint64_t offset, int whence) override {
+        return tree_.lseek(id, offset, whence);
+    }
+    Result<std::vector<ListedEntry>> read_directory(NodeId id, std::int64_t offset,
+                                                    std::size_t limit) override;
+    Result<> fsync_directory(NodeId id) override { return tree_.fsync_directory(id); }
+    Result<struct statvfs> statfs(NodeId id) override { return tree_.statfs(id); }
+    Result<std::string> get_xattr(NodeId id, const std::string& name) override {
+        return tree_.get_xattr(id, name);
+    }
+    Result<std::vector<std::string>> list_xattrs(NodeId id) override {
+        return tree_.list_xattrs(id);
+    }
+    Result<> set_xattr(const Caller& caller, NodeId id, const std::string& name,
+                       std::string_view value, int flags) override;
+    Result<> remove_xattr(const Caller& caller, NodeId id, const std::string& name) override;
+
+ private:
+    /// What is refused, to the user and to agents.
+    struct Refusals {
+        bool write = false;
+        bool read = false;
+        bool hidden = false;
+        bool operator==(const Refusals&) const = default;
+    };
+    struct Mark {
+        Refusals user;
+        Refusals agent;
+        bool judges_below = false;  ///< a directory whose names need judging
+        bool protects() const { return user != Refusals() || agent != Refusals(); }
+        bool operator==(const Mark&) const = default;
+        void add(const Mark& other);
+    };
+    struct Shard {
+        mutable std::shared_mutex mutex;
+        std::unordered_map<NodeId, Mark> marks;
+    };
+    static constexpr std::size_t kShards = 16;
+    Shard& shard(NodeId id) const { return shards_[id % kShards]; }
+
+    Mark mark_of(NodeId id) const;
+    void keep(NodeId id, const Mark& mark);
+    Refusals refusals(const Mark& mark, const Caller& caller) const;
+    bool concerned(NodeId parent, std::string_view name) const;
+    Mark judge(NodeId parent, std::string_view name, mode_t type) const;
+    Mark judge_path(const std::string& path, mode_t type) const;
+    std::optional<std::string> path_of(NodeId id) const;
+    std::optional<sys::StatX> standing(NodeId parent, std::string_view name) const;
+    Result<> may_take(const Caller& caller, NodeId parent, std::string_view name,
+                      mode_t type) const;
+    Result<> may_change(const Caller& caller, NodeId id) const;
+    Entry noted(Entry entry, NodeId parent, std::string_view name);
+    void note_aliases();  // aliases_mutex_ held
+    Result<> check_moved(NodeId parent, std::string_view name, const std::string& from,
+                         const std::string& to) const;
+    using Visit = std::function<bool(const std::string& below, const sys::StatX& x)>;
+    Result<> walk(UniqueFd top, const Visit& visit) const;
+    template <class Make>
+    Result<Entry> make(const Caller& caller, NodeId parent, std::string_view name, mode_t type,
+                       const Make& maker);
+
+    Tree& tree_;
+    Objects& objects_;
+    const Origins& origins_;
+    const std::shared_ptr<const Policy> policy_;
+    mutable std::array<Shard, kShards> shards_;
+    std::atomic<std::size_t> marked_{0};
+    /// Held shared by whoever makes a name, exclusively while a directory moves to where other
+    /// rules hold: nothing may be made in it between the look and the move.
+    std::shared_mutex moving_;
+    std::mutex aliases_mutex_;
+    bool aliases_known_ = false;                   // guarded by aliases_mutex_
+    std::unordered_map<ObjectKey, Mark> aliases_;  // guarded by aliases_mutex_
+};
+
+}  // namespace unwrite::overlay

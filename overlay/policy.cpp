@@ -1,0 +1,99 @@
+#include "overlay/policy.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+namespace unwrite::overlay {
+
+namespace {
+
+constexpr std::array<std::pair<Action, const char*>, 4> kActions = {{
+    {Action::kAllow, "allow"},
+    {Action::kDenyWrite, "deny-write"},
+    {Action::kDeny, "deny"},
+    {Action::kHide, "hide"},
+}};
+
+}  // namespace
+
+const char* action_word(Action action) {
+    for (const auto& [value, word] : kActions) {
+        if (value == action) return word;
+    }
+    return "";
+}
+
+std::optional<Action> parse_action(std::string_view word) {
+    for (const auto& [value, name] : kActions) {
+        if (word == name) return value;
+    }
+    return std::nullopt;
+}
+
+Result<std::shared_ptr<const Policy>> Policy::compile(std::vector<Rule> rules) {
+    auto policy = std::make_shared<Policy>();
+    for (const Rule& rule : rules) {
+        std::string_view pattern = rule.pattern;
+        Compiled compiled;
+        compiled.exception = pattern.starts_with('!');
+        if (compiled.exception) pattern.remove_prefix(1);
+        auto glob = Glob::compile(pattern, rule.style);
+        if (!glob) {
+            return Error(ErrorKind::kUsage, EINVAL,
+                         rule.source + ": the pattern `" + rule.pattern +
+                             "` is wrong: " + glob.error().message(),
+                         "docs/security.md says what a pattern may be");
+        }
+        if (rule.action == Action::kHide && rule.subjects == Subjects::kAgents) {
+            return Error(
+                ErrorKind::kUsage, EINVAL,
+                rule.source + ": `" + rule.pattern + "` cannot be hidden from agents alone",
+                "use `deny`, or hide it from everyone");
+        }
+        compiled.glob = *std::move(glob);
+        policy->compiled_.push_back(std::move(compiled));
+        policy->hides_ |= rule.action == Action::kHide;
+        policy->tells_agents_apart_ |= rule.subjects == Subjects::kAgents;
+    }
+    policy->rules_ = std::move(rules);
+    return std::shared_ptr<const Policy>(std::move(policy));
+}
+
+bool Policy::may_concern(std::string_view name) const {
+    const std::string folded = Glob::fold(name);
+    return std::any_of(compiled_.begin(), compiled_.end(), [&](const Compiled& compiled) {
+        return compiled.glob.may_begin_at(folded);
+    });
+}
+
+Verdict Policy::judge(std::string_view path, std::uint32_t type, bool agent) const {
+    const std::string folded = Glob::fold(path);
+    Verdict verdict;
+    for (std::size_t i = 0; i < rules_.size(); ++i) {
+        const Rule& rule = rules_[i];
+        if (rule.subjects == Subjects::kAgents && !agent) continue;
+        if (rule.files_only && !S_ISREG(type)) continue;
+        if (!compiled_[i].glob.matches(folded, S_ISDIR(type))) continue;
+        const Action action = compiled_[i].exception ? Action::kAllow : rule.action;
+        verdict.writing = &rule;
+        verdict.may_write = action == Action::kAllow;
+        if (action == Action::kDenyWrite) continue;
+        verdict.reading = &rule;
+        verdict.may_read = action == Action::kAllow;
+        verdict.hidden = action == Action::kHide;
+    }
+    return verdict;
+}
+
+bool Policy::tells_apart(std::string_view one, std::string_view other) const {
+    const std::string folded = Glob::fold(one);
+    const std::string folded_other = Glob::fold(other);
+    return std::any_of(compiled_.begin(), compiled_.end(), [&](const Compiled& compiled) {
+        return compiled.glob.tells_apart(folded, folded_other);
+    });
+}
+
+}  // namespace unwrite::overlay

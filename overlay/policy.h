@@ -1,0 +1,89 @@
+// Policy: which names of the workspace may be written, and which may be read by whom. Rules in
+// order; for reading and for writing apart, the last rule that matches decides, so a rule against
+// writing after one against reading does not allow reading again. A rule that begins with `!`
+// allows both. Compiled once, then immutable: safe to use from any thread.
+//
+// Patterns are those of Glob; paths are relative to the root, bytes, no leading slash.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "overlay/glob.h"
+
+namespace unwrite::overlay {
+
+enum class Action {
+    kAllow,
+    kDenyWrite,  ///< seen and read, not changed
+    kDeny,       ///< seen, neither read nor changed
+    kHide,       ///< neither seen nor made
+};
+
+enum class Subjects { kEveryone, kAgents };
+
+struct Rule {
+    std::string pattern{};  ///< a leading `!` makes it an exception, whatever `action` says
+    Action action = Action::kDenyWrite;
+    Subjects subjects = Subjects::kEveryone;
+    std::string reason{};
+    std::string source{};     ///< "profile default", "unwrite.toml:12"
+    bool files_only = false;  ///< only regular files
+    Glob::Style style = Glob::Style::kRelative;
+};
+
+/// What the rules say of one path to one subject.
+struct Verdict {
+    bool may_read = true;
+    bool may_write = true;
+    bool hidden = false;
+    const Rule* reading = nullptr;  ///< the rule that decided; null when none matched
+    const Rule* writing = nullptr;
+    bool is_free() const { return may_read && may_write && !hidden; }
+};
+
+class Policy {
+ public:
+    /// kUsage naming the rule's source and pattern when a pattern is wrong, or when a rule would
+    /// hide names from agents alone: a directory's listing is one for all, for the kernel keeps it.
+    static Result<std::shared_ptr<const Policy>> compile(std::vector<Rule> rules);
+
+    bool empty() const { return rules_.empty(); }
+    const std::vector<Rule>& rules() const { return rules_; }
+    /// True when a rule concerns agents alone: the same name is then one thing to an agent and
+    /// another to the user.
+    bool tells_agents_apart() const { return tells_agents_apart_; }
+    /// True when any rule hides names.
+    bool hides() const { return hides_; }
+
+    /// False when the verdict on a path that ends with `name`, and on all below it, is free as long
+    /// as that is false for each component above it. Costs nanoseconds.
+    bool may_concern(std::string_view name) const;
+    /// `type`: S_IFMT bits of what is or would be there.
+    Verdict judge(std::string_view path, std::uint32_t type, bool agent) const;
+    /// False when a directory can move between these two paths without any verdict below it
+    /// changing.
+    bool tells_apart(std::string_view one, std::string_view other) const;
+
+ private:
+    struct Compiled {
+        Glob glob;
+        bool exception = false;
+    };
+    std::vector<Rule> rules_;
+    std::vector<Compiled> compiled_;  // beside rules_
+    bool tells_agents_apart_ = false;
+    bool hides_ = false;
+};
+
+/// The profiles that every workspace knows (docs/security.md).
+std::vector<Rule> default_rules();
+std::vector<Rule> strict_forge_rules();
+
+/// "deny-write"; and back, nothing for another word.
+const char* action_word(Action action);
+std::optional<Action> parse_action(std::string_view word);
+
+}  // namespace unwrite::overlay

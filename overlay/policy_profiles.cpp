@@ -1,0 +1,104 @@
+// The rules that come with the program.
+#include "overlay/policy.h"
+
+namespace unwrite::overlay {
+
+namespace {
+
+constexpr const char* kSecret = "it may hold a secret";
+constexpr const char* kDefault = "profile default";
+
+// Names that hold secrets: nobody changes them through the mount, agents do not read them.
+constexpr const char* kSecrets[] = {
+    ".ssh",    ".gnupg",      ".aws",      ".azure", ".config/gcloud", ".git-credentials",
+    ".npmrc",  ".pypirc",     ".netrc",    ".env",   ".env.*",         "*.env",
+    "id_rsa*", "id_ed25519*", "id_ecdsa*", "*.pem",  "*.key",          "*.p12",
+    "*.pfx",   "*.der"};
+// Samples without secrets, and what package managers unpack (decision 0006).
+constexpr const char* kExceptions[] = {"!.env.example",
+                                       "!.env.sample",
+                                       "!.env.template",
+                                       "!**/node_modules/**/*.pem",
+                                       "!**/node_modules/**/*.der",
+                                       "!**/site-packages/**/*.pem",
+                                       "!**/site-packages/**/*.der",
+                                       "!**/vendor/**/*.pem",
+                                       "!**/vendor/**/*.der"};
+
+// The original's list, as it was.
+constexpr const char* kStrictForge[] = {"**/.ssh/**",
+                                        "**/.gnupg/**",
+                                        "**/.aws/**",
+                                        "**/.azure/**",
+                                        "**/.config/gcloud/**",
+                                        "**/.git/**",
+                                        "**/.git-credentials",
+                                        "**/.npmrc",
+                                        "**/.pypirc",
+                                        "**/.netrc",
+                                        "**/.env",
+                                        "**/.env.*",
+                                        "**/*.env",
+                                        "**/id_rsa*",
+                                        "**/id_ed25519*",
+                                        "**/id_ecdsa*",
+                                        "**/*.pem",
+                                        "**/*.key",
+                                        "**/*.p12",
+                                        "**/*.pfx",
+                                        "**/*.der",
+                                        "**/core",
+                                        "**/core.*",
+                                        "**/*.core",
+                                        "**/*.dmp",
+                                        "**/*.mdmp",
+                                        "**/*.stackdump"};
+
+Rule rule(std::string pattern, Action action, Subjects subjects, const char* reason) {
+    Rule made;
+    made.pattern = std::move(pattern);
+    made.action = action;
+    made.subjects = subjects;
+    made.reason = reason;
+    made.source = kDefault;
+    return made;
+}
+
+}  // namespace
+
+std::vector<Rule> default_rules() {
+    std::vector<Rule> rules;
+    constexpr const char* kCore = "a core dump holds the memory of a program";
+    for (const char* pattern : {"core", "core.[0-9]*"}) {
+        rules.push_back(rule(pattern, Action::kDenyWrite, Subjects::kEveryone, kCore));
+        rules.back().files_only = true;
+    }
+    rules.push_back(rule("!core.*[^0-9]*", Action::kAllow, Subjects::kEveryone, ""));
+    rules.back().files_only = true;
+    // With a slash in it a pattern would hold at the root alone.
+    const auto anywhere = [](const std::string& pattern) {
+        return pattern.find('/') == std::string::npos ? pattern : "**/" + pattern;
+    };
+    for (const char* pattern : kSecrets) {
+        rules.push_back(rule(anywhere(pattern), Action::kDenyWrite, Subjects::kEveryone, kSecret));
+        rules.push_back(rule(anywhere(pattern), Action::kDeny, Subjects::kAgents, kSecret));
+    }
+    for (const char* pattern : kExceptions)
+        rules.push_back(rule(pattern, Action::kAllow, Subjects::kEveryone, ""));
+    constexpr const char* kHook = "git would run it";
+    rules.push_back(rule("**/.git/hooks/*", Action::kDenyWrite, Subjects::kEveryone, kHook));
+    rules.push_back(rule("!**/.git/hooks/*.sample", Action::kAllow, Subjects::kEveryone, ""));
+    return rules;
+}
+
+std::vector<Rule> strict_forge_rules() {
+    std::vector<Rule> rules;
+    for (const char* pattern : kStrictForge) {
+        rules.push_back(rule(pattern, Action::kDeny, Subjects::kEveryone, "on the deny list"));
+        rules.back().source = "profile strict-forge";
+        rules.back().style = Glob::Style::kCrossing;
+    }
+    return rules;
+}
+
+}  // namespace unwrite::overlay

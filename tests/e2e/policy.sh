@@ -1,0 +1,117 @@
+# What the policy refuses, through a real mount.
+# shellcheck shell=bash
+
+# refused COMMANDS: bash ends with a failure, and says that it may not.
+refused() {
+    ! bash -c "$1" >"$scratch/said" 2>&1 || fail "not refused: $1"
+    grep -qE "Permission denied|Operation not permitted" "$scratch/said" || { cat "$scratch/said" >&2; fail "refused with other words: $1"; }
+}
+
+S44_S82_secrets_are_not_changed() {
+    mkdir -p "$W/.ssh" "$W/.git/hooks" "$W/.config/gcloud" "$W/d"
+    echo SECRET=1 >"$W/.env"
+    echo 'Host *' >"$W/.ssh/config"
+    echo token >"$W/.config/gcloud/token"
+    printf '#!/bin/sh\n' >"$W/.git/hooks/pre-commit"
+    echo other >"$W/other"
+    chmod -R a+rwX "$W"
+    remember start
+    begin
+    u checkpoint A
+    say "as root, who opens everything, and as somebody else"
+    local path as
+    for as in "" "setpriv --reuid=nobody --clear-groups "; do
+        for path in .env .ssh/config .config/gcloud/token .git/hooks/pre-commit; do
+            refused "${as}bash -c 'echo x >$path'"
+            refused "${as}bash -c 'echo x >>$path'"
+            refused "${as}dd if=/dev/zero of=$path conv=notrunc bs=1 count=1 status=none"
+            refused "${as}truncate -s 0 $path"
+            refused "${as}rm -f $path"
+            refused "${as}mv $path elsewhere"
+            refused "${as}mv other $path"
+            refused "${as}ln $path linked"
+            refused "${as}setfattr -n user.a -v b $path"
+        done
+        refused "chmod 600 .env"
+        refused "chown 1 .env"
+        refused "${as}touch .env.local"
+        refused "${as}ln -s other prod.env"
+        refused "${as}mkdir d/.aws"
+        refused "${as}mv .ssh moved"
+        refused "${as}rm -r .ssh"
+        refused "${as}mv .config config"
+    done
+    say "opening for writing is refused at once to whom permission bits bind"
+    refused "setpriv --reuid=nobody --clear-groups python3 -c 'import os; os.open(\".env\", os.O_RDWR)'"
+    say "nothing was changed, and nothing is in the journal; what nobody may write shows as read-only"
+    u --json status
+    json 'j["changes"] == []'
+    u --json check
+    json 'j["records"] == 0'
+    [[ $(stat -c %a .env) == 444 ]]
+    end
+    same start
+    begin --on-unfinished keep
+    say "an editor that works on a copy does not get it back in place"
+    refused "sed -i s/S/T/ .env"
+    u discard --yes
+    say "what is like it, but no secret"
+    echo A= >.env.example
+    printf '#!/bin/sh\n' >.git/hooks/pre-push.sample
+    mkdir -p node_modules/p core
+    echo pem >node_modules/p/ca.pem
+    u discard --yes
+    end
+    same start
+}
+
+S45_agents_do_not_read_secrets() {
+    echo SECRET=1 >"$W/.env"
+    echo open >"$W/readme"
+    begin
+    equal .env SECRET=1
+    expect 1 run --on-exit keep -- cat .env
+    err_has "Permission denied"
+    out_lacks SECRET
+    expect 2 run --on-exit keep -- sh -c 'cp .env x || ln .env y || exec 3<>.env'
+    u run --on-exit keep -- cat readme
+    say "nor from what the kernel remembers of the user's reading"
+    cat .env >/dev/null
+    expect 1 run --on-exit keep -- sh -c 'cat .env'
+    u run --on-exit keep -- ls -a
+    out_has .env
+    equal .env SECRET=1
+    end
+}
+
+S44_git_works_under_the_default_rules() {
+    needs git
+    begin
+    git init -q .
+    echo a >a
+    git add a
+    git commit -qm one
+    git gc -q
+    git worktree add -q wt
+    git worktree remove wt
+    refused "echo '#!/bin/sh' >.git/hooks/post-commit"
+    u discard --yes
+    absent .git
+    end
+}
+
+S165_wrong_rules_are_refused_by_line() {
+    mkdir -p "$XDG_CONFIG_HOME/unwrite"
+    printf '[policy]\nprofile = "none"\n\n[[policy.rule]]\npattern = "[x"\n' >"$XDG_CONFIG_HOME/unwrite/unwrite.toml"
+    expect 2 mount "$W"
+    err_has "unwrite.toml:4"
+    printf '[policy]\nprofile = "some"\n' >"$XDG_CONFIG_HOME/unwrite/unwrite.toml"
+    expect 2 mount "$W"
+    err_has "unwrite.toml:2"
+    printf '[policy]\nprofile = "none"\n[[policy.rule]]\npattern = "*.lock"\naction = "deny-write"\n' \
+        >"$XDG_CONFIG_HOME/unwrite/unwrite.toml"
+    begin
+    echo x >.env
+    refused "echo x >a.lock"
+    end
+}

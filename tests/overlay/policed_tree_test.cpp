@@ -1,0 +1,204 @@
+// What the policy refuses on a tree, whatever the way to it: each operation on each kind of
+// protected name, as the user and as an agent; and that a refusal changes nothing.
+#include <gtest/gtest.h>
+#include <linux/falloc.h>
+
+#include <fstream>
+
+#include "tests/overlay/looking.h"
+
+namespace unwrite::tests {
+namespace {
+
+using overlay::Action;
+using overlay::Consent;
+using overlay::Subjects;
+
+class Policed : public Looking {
+ protected:
+    void SetUp() override {
+        before(".env", "SECRET=1\n");
+        before(".ssh/config", "Host *\n");
+        before(".config/gcloud/token", "t\n");
+        before(".config/other", "o\n");
+        before(".git/hooks/pre-commit", "#!/bin/sh\n");
+        before(".git/hooks/pre-commit.sample", "#!/bin/sh\n");
+        before("free", "free\n");
+        before("dir/file", "file\n");
+        std::filesystem::create_hard_link(raw() / ".env", raw() / "alias");
+        begin_with(overlay::default_rules());
+    }
+    void begin_with(std::vector<overlay::Rule> rules) {
+        world_.reset();
+        overlay::SessionOptions options;
+        auto policy = overlay::Policy::compile(std::move(rules));
+        ASSERT_TRUE(policy.ok()) << policy.error().message();
+        options.policy = *policy;
+        world_.emplace(raw().string(), options);
+        begin_run();
+        as_user();
+        whole_ = world_->look();
+    }
+    static overlay::Rule rule(const std::string& pattern, Action action,
+                              Subjects subjects = Subjects::kEveryone) {
+        overlay::Rule made;
+        made.pattern = pattern;
+        made.action = action;
+        made.subjects = subjects;
+        made.source = "test";
+        return made;
+    }
+    /// Every change of what exists at `path`, by each system call.
+    std::vector<std::pair<std::string, int>> all_changes(const std::string& path) {
+        TreeActor& a = actor();
+        return {{"write", a.write(path, 0, "x")},
+                {"append", a.append(path, "x")},
+                {"truncate", a.truncate(path, 0)},
+                {"fallocate", a.fallocate(path, FALLOC_FL_KEEP_SIZE, 0, 9)},
+                {"copy to", a.copy("free", 0, path, 0, 4)},
+                {"chmod", a.chmod(path, 0777)},
+                {"chown", a.chown(path, 1, 1)},
+                {"utimens", a.utimens(path, 1)},
+                {"setxattr", a.set_xattr(path, "user.a", "b", 0)},
+                {"removexattr", a.remove_xattr(path, "user.a")},
+                {"link from", a.link(path, "linked")}};
+    }
+    /// Every change of the name.
+    std::vector<std::pair<std::string, int>> all_takings(const std::string& path) {
+        TreeActor& a = actor();
+        return {{"unlink", a.unlink(path)},
+                {"rename from", a.rename(path, "elsewhere", 0)},
+                {"rename to", a.rename("free", path, 0)},
+                {"rename dir to", a.rename("dir", path, 0)},
+                {"exchange", a.rename("free", path, RENAME_EXCHANGE)},
+                {"exchange back", a.rename(path, "free", RENAME_EXCHANGE)},
+                {"link to", a.link("free", path)},
+                {"create", a.create(path, 0644)},
+                {"mkdir", a.mkdir(path, 0755)},
+                {"mknod", a.mknod(path, S_IFIFO | 0600, 0)},
+                {"symlink", a.symlink(path, "free")},
+                {"tmpfile and link", a.temporary("", "x", path)}};
+    }
+    void expect_untouched() {
+        EXPECT_EQ(difference(whole_, world_->look()), "");
+        EXPECT_EQ(changes(), Lines());
+        ASSERT_ASSIGN(const auto checked, operations().check(false));
+        EXPECT_EQ(checked.records, 0U) << "a refusal left a row in the journal";
+    }
+    Snapshot whole_;
+};
+
+TEST_F(Policed, NobodyChangesAProtectedFileS44S82) {
+    for (const char* path :
+         {".env", ".git/hooks/pre-commit", ".ssh/config", ".config/gcloud/token"}) {
+        for (const auto& [call, number] : all_changes(path))
+            EXPECT_EQ(number, EACCES) << call << ' ' << path;
+        for (const auto& [call, number] : all_takings(path))
+            EXPECT_TRUE(number == EACCES || number == EEXIST)
+                << call << ' ' << path << ' ' << number;
+    }
+    expect_untouched();
+}
+
+TEST_F(Policed, ANameThatIsNotThereYetIsProtectedTooS44) {
+    for (const char* path :
+         {".env.local", "dir/id_rsa", ".ssh/new", ".git/hooks/post-merge", "new.pem", ".ENV.x"}) {
+        for (const auto& [call, number] : all_takings(path))
+            EXPECT_TRUE(number == EACCES || number == ENOENT || number == EINVAL)
+                << call << ' ' << path << ' ' << number;
+    }
+    expect_untouched();
+}
+
+TEST_F(Policed, AProtectedDirectoryStaysWhereItIsS44) {
+    for (const char* path : {".ssh", ".config/gcloud"}) {
+        EXPECT_EQ(actor().rename(path, "moved", 0), EACCES) << path;
+        EXPECT_EQ(actor().rmdir(path), EACCES) << path;
+        EXPECT_EQ(actor().chmod(path, 0700), EACCES) << path;
+        EXPECT_EQ(actor().rename("dir", path, RENAME_EXCHANGE), EACCES) << path;
+    }
+    EXPECT_EQ(actor().rename(".config", "config", 0), EACCES) << "its ancestor takes it along";
+    EXPECT_EQ(actor().rename("dir", ".config", RENAME_EXCHANGE), EACCES);
+    expect_untouched();
+    EXPECT_EQ(actor().write(".config/other", 0, "O"), 0);
+    EXPECT_EQ(actor().rename("dir", "renamed", 0), 0);
+}
+
+TEST_F(Policed, ADirectoryThatMovesPlantsNothingS44) {
+    ASSERT_EQ(actor().mkdir("plant", 0755), 0);
+    ASSERT_EQ(actor().mkdir("plant/hooks", 0755), 0);
+    ASSERT_EQ(actor().create("plant/hooks/post-commit", 0755), 0);
+    EXPECT_EQ(actor().rename("plant", "dir/.git", 0), EACCES);
+    ASSERT_EQ(actor().mkdir("dir/.git", 0755), 0);
+    EXPECT_EQ(actor().rename("plant/hooks", "dir/.git/hooks", 0), EACCES);
+    ASSERT_EQ(actor().unlink("plant/hooks/post-commit"), 0);
+    EXPECT_EQ(actor().rename("plant/hooks", "dir/.git/hooks", 0), 0);
+    EXPECT_EQ(actor().create("dir/.git/hooks/post-commit", 0755), EACCES)
+        << "names below it are judged by where it stands now";
+    EXPECT_EQ(actor().create("dir/.git/hooks/post-commit.sample", 0755), 0);
+}
+
+TEST_F(Policed, AHardLinkThatWasThereBeforeIsTheSameFileS44) {
+    for (const auto& [call, number] : all_changes("alias"))
+        EXPECT_EQ(number, EACCES) << call;
+    as_agent();
+    EXPECT_EQ(actor().read("alias").error().number(), EACCES);
+    expect_untouched();
+}
+
+TEST_F(Policed, AnAgentDoesNotReadASecretAndTheUserDoesS45) {
+    EXPECT_EQ(actor().read(".env").value_or(""), "SECRET=1\n");
+    EXPECT_EQ(actor().read(".ssh/config").value_or(""), "Host *\n");
+    as_agent();
+    EXPECT_EQ(actor().read(".env").error().number(), EACCES);
+    EXPECT_EQ(actor().read(".ssh/config").error().number(), EACCES);
+    EXPECT_EQ(actor().copy(".env", 0, "free", 0, 4), EACCES);
+    EXPECT_EQ(actor().link(".env", "mine"), EACCES);
+    EXPECT_EQ(actor().read(".git/hooks/pre-commit").value_or(""), "#!/bin/sh\n");
+    EXPECT_EQ(actor().write("free", 0, "F"), 0);
+    as_user();
+    EXPECT_EQ(actor().read(".env").value_or(""), "SECRET=1\n");
+}
+
+TEST_F(Policed, WhatNobodyMayWriteShowsAsReadOnly) {
+    EXPECT_EQ(actor().stat(".env")->st_mode & 0777U, 0444U);
+    EXPECT_EQ(actor().stat("free")->st_mode & 0777U, 0644U);
+}
+
+TEST_F(Policed, WhatIsHiddenIsNotThereS44) {
+    begin_with({rule("/secret", Action::kHide), rule("*.hid", Action::kHide)});
+    before("secret/x", "x");
+    before("dir/a.hid", "a");
+    whole_ = world_->look();
+    EXPECT_EQ(actor().stat("secret").error().number(), ENOENT);
+    EXPECT_EQ(actor().stat("dir/a.hid").error().number(), ENOENT);
+    EXPECT_EQ(actor().create("dir/b.hid", 0644), EACCES);
+    EXPECT_EQ(actor().mkdir("secret", 0755), EACCES);
+    ASSERT_ASSIGN(const auto listed, world_->tree().read_directory(overlay::kRootId, 0, 1000));
+    for (const auto& entry : listed)
+        EXPECT_NE(entry.name, "secret");
+    expect_untouched();
+}
+
+TEST_F(Policed, RulesForAgentsAloneBindAlsoStoresOfNobodyKnownS44) {
+    begin_with({rule("*.md", Action::kDenyWrite, Subjects::kAgents)});
+    before("a.md", "a\n");
+    EXPECT_EQ(actor().write("a.md", 0, "u"), 0);
+    as_agent();
+    EXPECT_EQ(actor().write("a.md", 0, "x"), EACCES);
+    EXPECT_EQ(actor().read("a.md").value_or(""), "u\n");
+    actor().set_caller({0, 0, 0, 0022});  // a mapping's write-back
+    EXPECT_EQ(actor().write("a.md", 0, "x"), EACCES);
+}
+
+TEST_F(Policed, ACheckpointRelaxesNothingAndARestoreGoesOnS65) {
+    checkpoint("one");
+    EXPECT_EQ(actor().write(".env", 0, "x"), EACCES);
+    ASSERT_EQ(actor().write("free", 0, "changed"), 0);
+    ASSERT_EQ(actor().unlink("dir/file"), 0);
+    ASSERT_OK(operations().discard(World::asker(), false, Consent::kAll));
+    EXPECT_EQ(difference(whole_, world_->look()), "");
+}
+
+}  // namespace
+}  // namespace unwrite::tests
