@@ -71,6 +71,7 @@ TEST_F(UndoTool, S15_S24_S37_T_UNDO_05_AFailureAtAnyStepGoesBack) {
         memory = {};
         memory.files = {{"a", {"1\n"}}, {"b", {"2\n", 0600}}, {"d", {"3\n"}}};
         edit("F a\nT\nx\n.\nF b\nT\ny\n.\nF c\nT\nz\n.\nF d\nE\n3\n.\n");
+        memory.files["b"].mode = 0755;  // someone's, since the edit
         const auto before = memory.files;
         memory.fail_at = step;
         EXPECT_EQ(undo_error(),
