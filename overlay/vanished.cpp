@@ -188,4 +188,18 @@ Result<> replace_vanished_directories(Locator& locator, const std::vector<Object
     return Successors(locator, directories, deltas).run();
 }
 
+Result<> put_back_vanished_files(Locator& locator, const std::vector<journal::NameImage>& files) {
+    for (const journal::NameImage& image : files) {
+        TRY_ASSIGN(const auto standing, locator.standing(image.at));
+        if (standing) continue;
+        TRY_ASSIGN(const HandlePtr parent, locator.directory(image.at.parent));
+        TRY(lend_directory(parent->fd.get(), [&] {
+            return locator.journal().attic().link_out(*image.object, parent->fd.get(),
+                                                      image.at.name);
+        }));
+        crash_point("vanished.put-back");
+    }
+    return {};
+}
+
 }  // namespace unwrite::overlay

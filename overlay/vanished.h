@@ -32,4 +32,8 @@ Result<Vanished> find_vanished(Locator& locator, const std::vector<journal::Delt
 Result<> replace_vanished_directories(Locator& locator, const std::vector<ObjectKey>& directories,
                                       const std::vector<journal::Delta>& deltas);
 
+/// Puts each file back at the name that it had, where nothing stands there now. For recovery, which
+/// has no interval to say in that they were gone. Gate closed.
+Result<> put_back_vanished_files(Locator& locator, const std::vector<journal::NameImage>& files);
+
 }  // namespace unwrite::overlay

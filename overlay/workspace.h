@@ -76,6 +76,8 @@ class Workspace final : public Session, public Operations {
     Result<> arrive(const Crossing& crossing, const Node& node, journal::DeltaNumber inverse,
                     NodeNumber target);
     Result<> finish_pending(const journal::Pending& pending);
+    Result<std::vector<journal::Delta>> all_deltas();
+    Result<> finish_after_loss(Result<> failed);
     Result<> recover_closed();
     Result<> apply_images(const RevertPlan& plan);
     Result<> take_back_images(const Error& why);

@@ -46,10 +46,11 @@ class VanishedTest : public Looking {
         EXPECT_EQ(checked.problems, Lines());
     }
     /// In a process of its own; true when it did not live to the end.
-    bool discard_killed_at(int point) {
+    bool discard_killed_at(int point) { return discard_killed_at("*:" + std::to_string(point)); }
+    bool discard_killed_at(const std::string& point) {
         const pid_t child = ::fork();
         if (child == 0) {
-            ::setenv("UNWRITE_CRASH_AT", ("*:" + std::to_string(point)).c_str(), 1);
+            ::setenv("UNWRITE_CRASH_AT", point.c_str(), 1);
             reset_crash_points();
             begin();
             const bool done = operations().discard(World::asker(), false, Consent::kAll).ok();
@@ -157,6 +158,26 @@ TEST_F(VanishedTest, ADiscardThatIsKilledAnywhereIsDoneByTheNextOneS49) {
     }
     std::cout << kills << " kills\n";
     EXPECT_GT(kills, 10);
+}
+
+TEST_F(VanishedTest, RecoveryGoesOnWithoutADirectoryThatWentMeanwhileS49) {
+    for (const char* point : {"cross.apply.before:1", "restore.empty.after:1",
+                              "restore.fill.after:1", "restore.content.truncated:1"}) {
+        world_.reset();
+        std::filesystem::remove_all(raw());
+        furnish();
+        world_.reset();
+        ASSERT_TRUE(discard_killed_at(point)) << point;
+        remove_behind("src");
+        begin();
+        ASSERT_OK(operations().status("", false));
+        const auto again = operations().discard(World::asker(), false, Consent::kAll);
+        EXPECT_TRUE(again || again.error().kind() == ErrorKind::kNothing)
+            << point << ": " << again.error().message();
+        EXPECT_EQ(text("top"), "top\n") << point;
+        EXPECT_EQ(text("src/a"), "a\n") << point;
+        EXPECT_EQ(text("src/sub/c"), "c\n") << point;
+    }
 }
 
 TEST_F(VanishedTest, WhatIsRemovedThroughTheMountIsNotBehindItS85) {
