@@ -1,13 +1,19 @@
+#include <fcntl.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 
+#include "base/syscalls.h"
 #include "cli/commands/commands.h"
+#include "cli/confine.h"
 #include "cli/guard.h"
 #include "cli/mounting.h"
 #include "cli/render.h"
 #include "cli/settle.h"
 #include "cli/text.h"
+#include "control/rendezvous.h"
 
 namespace unwrite::cli {
 
@@ -18,7 +24,13 @@ struct RunOptions {
     std::string on_exit = "ask";
     bool discard_on_failure = false;
     bool leave_running = false;
+    bool no_confine = false;
+    bool require_confinement = false;
+    bool caches = false;
+    std::string network = "host";
+    std::vector<std::string> write;
     std::vector<std::string> command;
+    Confinement inside;  ///< what the process between guard and command is told; never typed
 };
 
 std::string joined(const std::vector<std::string>& words) {
@@ -45,6 +57,71 @@ Result<Workspace> mounted(Context& context) {
     return fresh;
 }
 
+/// Whether to confine: the options, and UNWRITE_CONFINE (yes, no, required) where they are silent.
+enum class Walls { kNone, kWanted, kRequired };
+Result<Walls> walls_of(const RunOptions& options) {
+    const char* set = std::getenv("UNWRITE_CONFINE");
+    const std::string named = set != nullptr && *set != '\0' ? set : "yes";
+    if (named != "yes" && named != "no" && named != "required") {
+        return Error(ErrorKind::kUsage, EINVAL,
+                     "run: UNWRITE_CONFINE is " + quote_name(named) + ", not yes, no or required");
+    }
+    if (options.network != "host" && options.network != "none") {
+        return Error(ErrorKind::kUsage, EINVAL,
+                     "run: --network " + quote_name(options.network) + " is neither host nor none");
+    }
+    if (options.no_confine && (options.require_confinement || options.network == "none")) {
+        return Error(ErrorKind::kUsage, EINVAL, "run: --no-confine contradicts the other options");
+    }
+    if (options.require_confinement) return Walls::kRequired;
+    if (options.no_confine) return Walls::kNone;
+    if (named == "no" && options.network == "host") return Walls::kNone;
+    return named == "required" ? Walls::kRequired : Walls::kWanted;
+}
+
+/// The daemon's socket; empty when it is not to be found (the command can then ask for nothing).
+std::string socket_of(const control::MountPoint& mount) {
+    for (const std::string& directory : control::runtime_directories(mount.owner)) {
+        std::string path = directory + "/" + mount.id + ".sock";
+        if (sys::stat_at(AT_FDCWD, path)) return path;
+    }
+    return {};
+}
+
+/// The command as it is started: by this program again, between the guard and the command.
+Result<std::vector<std::string>> confined(const Context& context, const Workspace& workspace,
+                                          const RunOptions& options, Walls walls) {
+    std::vector<std::string> words = {"/proc/self/exe", "run", "--inside-root", workspace.root()};
+    words.insert(words.end(), {"--inside-raw", workspace.remote()->info().workspace});
+    const std::string socket = workspace.mount() ? socket_of(*workspace.mount()) : "";
+    if (!socket.empty()) words.insert(words.end(), {"--inside-socket", socket});
+    words.insert(words.end(), {"--network", options.network});
+    if (walls == Walls::kRequired) words.emplace_back("--require-confinement");
+    if (options.leave_running) words.emplace_back("--leave-running");
+    std::vector<std::string> writable =
+        options.caches ? cache_directories() : std::vector<std::string>();
+    for (const std::string& place : options.write) {
+        const Result<std::string> real = real_path(context.base, place);
+        if (!real) return real.error().with_context("run: --write " + quote_name(place));
+        writable.push_back(*real);
+    }
+    std::sort(writable.begin(), writable.end());
+    for (const std::string& place : writable)
+        words.insert(words.end(), {"--write", place});
+    words.emplace_back("--");
+    words.insert(words.end(), options.command.begin(), options.command.end());
+    return words;
+}
+
+Result<int> run_inside(const RunOptions& options) {
+    Confinement confinement = options.inside;
+    confinement.writable = options.write;
+    confinement.network = options.network == "host";
+    confinement.required = options.require_confinement;
+    confinement.leave_running = options.leave_running;
+    return run_confined(confinement, options.command);
+}
+
 struct Ran {
     Ended ended;
     overlay::Node node;
@@ -54,7 +131,12 @@ struct Ran {
 Result<Ran> run_command(Context& context, Workspace& workspace, const RunOptions& options) {
     TRY_ASSIGN(const std::string below, workspace.inside(context.base, "."));
     const std::string directory = below.empty() ? workspace.root() : workspace.root() + "/" + below;
-    TRY_ASSIGN(Guard guard, Guard::fork(GuardOptions{options.command, options.leave_running}));
+    TRY_ASSIGN(const Walls walls, walls_of(options));
+    std::vector<std::string> command = options.command;
+    if (walls != Walls::kNone) {
+        TRY_ASSIGN(command, confined(context, workspace, options, walls));
+    }
+    TRY_ASSIGN(Guard guard, Guard::fork(GuardOptions{command, options.leave_running}));
     overlay::Asker agent;
     agent.pid = guard.pid();
     agent.session = options.session;
@@ -117,7 +199,9 @@ Result<int> run(Context& context, const RunOptions& options) {
         return Error(ErrorKind::kUsage, EINVAL, "run: no command",
                      "unwrite run [OPTIONS] -- COMMAND [ARGUMENTS]");
     }
+    if (!options.inside.root.empty()) return run_inside(options);
     TRY(parse_ending(options.on_exit));
+    TRY(walls_of(options));
     TRY_ASSIGN(Workspace workspace, mounted(context));
     TRY_ASSIGN(const overlay::Status before, workspace.operations().status("", false));
     TRY_ASSIGN(const Ran ran, run_command(context, workspace, options));
@@ -146,6 +230,18 @@ void add_run(CLI::App& app, Context& context, const std::vector<std::string>& re
     command->add_flag(
         "--leave-running", options->leave_running,
         "Do not end processes that outlive the command; from then on they count as the user's");
+    command->add_option("--write", options->write, "A further directory that it may write in")
+        ->type_name("DIR");
+    command->add_flag("--caches", options->caches,
+                      "Let it write in the caches of package managers (~/.cache, ~/.npm, ...)");
+    command->add_option("--network", options->network, "host or none");
+    command->add_flag("--require-confinement", options->require_confinement,
+                      "Run nothing when this machine does not allow all of the walls");
+    command->add_flag("--no-confine", options->no_confine,
+                      "No walls: it may write, and ask others to write, wherever the user may");
+    command->add_option("--inside-root", options->inside.root)->group("");
+    command->add_option("--inside-raw", options->inside.raw)->group("");
+    command->add_option("--inside-socket", options->inside.socket)->group("");
     command->footer(
         "The command follows \"--\"; its exit code is passed on. Example:\n"
         "  unwrite run --discard-on-failure -- make install");

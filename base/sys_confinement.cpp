@@ -1,0 +1,204 @@
+#include <linux/audit.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/landlock.h>
+#include <linux/mount.h>
+#include <linux/seccomp.h>
+#include <net/if.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstddef>
+
+#include "base/confinement.h"
+#include "base/retry.h"
+#include "base/syscalls.h"
+
+namespace unwrite::sys {
+
+namespace {
+
+// What the oldest supported headers do not name yet.
+constexpr std::uint64_t kTruncate = 1u << 14;
+constexpr std::uint64_t kDeviceIoctl = 1u << 15;
+constexpr std::uint64_t kScopeAbstractSockets = 1u << 0;
+constexpr std::uint64_t kScopeSignals = 1u << 1;
+
+struct RulesetAttributes {
+    std::uint64_t fs = 0;
+    std::uint64_t net = 0;
+    std::uint64_t scoped = 0;
+};
+
+/// What a rule about something that is not a directory may name.
+constexpr std::uint64_t kFileRights = LANDLOCK_ACCESS_FS_WRITE_FILE | kTruncate | kDeviceIoctl;
+
+Result<> done(long answer) {
+    if (answer < 0) return Error(errno);
+    return {};
+}
+
+Result<> write_map(const std::string& path, const std::string& text) {
+    TRY_ASSIGN(const UniqueFd file, open_at(AT_FDCWD, path, O_WRONLY));
+    // The kernel takes a map in one write, at the beginning.
+    const ssize_t written = ::write(file.get(), text.data(), text.size());
+    return done(written == static_cast<ssize_t>(text.size()) ? 0 : -1);
+}
+
+Result<> map_ids(const std::string& path, unsigned own) {
+    if (write_map(path, "0 0 4294967295\n")) return {};
+    return write_map(path, std::to_string(own) + " " + std::to_string(own) + " 1\n");
+}
+
+std::uint64_t write_rights(long version) {
+    std::uint64_t rights = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
+                           LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_CHAR |
+                           LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |
+                           LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |
+                           LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM;
+    if (version >= 2) rights |= LANDLOCK_ACCESS_FS_REFER;
+    if (version >= 3) rights |= kTruncate;
+    if (version >= 5) rights |= kDeviceIoctl;
+    return rights;
+}
+
+}  // namespace
+
+Result<pid_t> fork_into(unsigned namespaces) {
+    const long pid = ::syscall(SYS_clone, namespaces | SIGCHLD, nullptr, nullptr, nullptr, nullptr);
+    if (pid < 0) return Error(errno);
+    return static_cast<pid_t>(pid);
+}
+
+Result<> map_users(pid_t child) {
+    const std::string process = "/proc/" + std::to_string(child) + "/";
+    TRY(map_ids(process + "uid_map", ::geteuid()));
+    if (write_map(process + "gid_map", "0 0 4294967295\n")) return {};
+    TRY(write_map(process + "setgroups", "deny"));
+    return map_ids(process + "gid_map", ::getegid());
+}
+
+Result<> separate_mounts() {
+    constexpr unsigned long kFlags = MS_REC | MS_PRIVATE;
+    return done(::syscall(SYS_mount, nullptr, "/", nullptr, kFlags, nullptr));
+}
+
+Result<UniqueFd> copy_mounts(const std::string& path) {
+    const long fd = ::syscall(SYS_open_tree, AT_FDCWD, path.c_str(),
+                              OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+    if (fd < 0) return Error(errno);
+    return UniqueFd(static_cast<int>(fd));
+}
+
+Result<> put_mounts(int copy, const std::string& path) {
+    return done(::syscall(SYS_move_mount, copy, "", AT_FDCWD, path.c_str(),
+                          MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_SYMLINKS));
+}
+
+Result<> make_mounts_read_only() {
+    struct mount_attr attributes = {};
+    attributes.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID;
+    return done(
+        ::syscall(SYS_mount_setattr, AT_FDCWD, "/", AT_RECURSIVE, &attributes, sizeof attributes));
+}
+
+Result<> mount_new(const std::string& type, const std::string& path, const std::string& options,
+                   bool devices) {
+    const unsigned long flags = MS_NOSUID | (devices ? 0 : MS_NODEV);
+    return done(::syscall(SYS_mount, "unwrite", path.c_str(), type.c_str(), flags,
+                          options.empty() ? nullptr : options.c_str()));
+}
+
+Result<> keep_capabilities(std::uint64_t kept) {
+    ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+    for (unsigned long number = 0; ::prctl(PR_CAPBSET_READ, number, 0, 0, 0) >= 0; ++number) {
+        // Refused to those who have none; they gain none either, with no new privileges.
+        if ((kept >> number & 1) == 0) ::prctl(PR_CAPBSET_DROP, number, 0, 0, 0);
+    }
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    std::array<struct __user_cap_data_struct, 2> data = {};
+    TRY(done(::syscall(SYS_capget, &header, data.data())));
+    for (std::size_t half = 0; half < data.size(); ++half) {
+        const std::uint32_t mask = static_cast<std::uint32_t>(kept >> (32 * half));
+        data[half].permitted &= mask;
+        data[half].effective = data[half].permitted;
+        data[half].inheritable = 0;
+    }
+    return done(::syscall(SYS_capset, &header, data.data()));
+}
+
+Result<> forbid_new_privileges() {
+    return done(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+}
+
+Result<> forbid_typing() {
+    // Only the lower half of the request counts in the kernel; the number of the call is the same
+    // for all programs of this architecture, and others are left to dev.tty.legacy_tiocsti.
+    constexpr unsigned kRequest = offsetof(struct seccomp_data, args) + sizeof(std::uint64_t);
+    constexpr unsigned kLowHalf = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0 : 4;
+    std::array<struct sock_filter, 7> code = {{
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kRequest + kLowHalf),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, TIOCSTI, 2, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, TIOCLINUX, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+    }};
+    const struct sock_fprog program = {static_cast<unsigned short>(code.size()), code.data()};
+    return done(::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0));
+}
+
+Result<> bring_up_loopback() {
+    // Any socket does for this; the name of the interface is the kernel's.
+    const UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    if (!socket) return Error(errno);
+    struct ifreq request = {};
+    request.ifr_name[0] = 'l';
+    request.ifr_name[1] = 'o';
+    request.ifr_flags = IFF_UP | IFF_RUNNING;
+    return done(::ioctl(socket.get(), SIOCSIFFLAGS, &request));
+}
+
+Result<> close_from(int first) {
+    return done(::syscall(SYS_close_range, static_cast<unsigned>(first), ~0u, 0u));
+}
+
+Result<WriteWall> WriteWall::create() {
+    const long version =
+        ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
+    if (version < 0) return Error(errno);
+    RulesetAttributes attributes;
+    attributes.fs = write_rights(version);
+    if (version >= 6) attributes.scoped = kScopeAbstractSockets | kScopeSignals;
+    // An older kernel takes a longer structure when the rest of it is zero.
+    const long fd = ::syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0);
+    if (fd < 0) return Error(errno);
+    WriteWall wall;
+    wall.ruleset_ = UniqueFd(static_cast<int>(fd));
+    wall.handled_ = attributes.fs;
+    return wall;
+}
+
+Result<> WriteWall::allow(const std::string& path) const {
+    const UniqueFd place(retry([&] { return ::open(path.c_str(), O_PATH | O_CLOEXEC); }));
+    if (!place) return Error(errno);
+    TRY_ASSIGN(const struct stat st, stat_fd(place.get()));
+    struct landlock_path_beneath_attr rule = {};
+    rule.parent_fd = place.get();
+    rule.allowed_access = S_ISDIR(st.st_mode) ? handled_ : handled_ & kFileRights;
+    return done(
+        ::syscall(SYS_landlock_add_rule, ruleset_.get(), LANDLOCK_RULE_PATH_BENEATH, &rule, 0));
+}
+
+Result<> WriteWall::enforce() const {
+    return done(::syscall(SYS_landlock_restrict_self, ruleset_.get(), 0));
+}
+
+}  // namespace unwrite::sys

@@ -1,0 +1,299 @@
+#include "cli/confine.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+
+#include "base/confinement.h"
+#include "base/syscalls.h"
+#include "cli/confine_view.h"
+#include "cli/text.h"
+
+namespace unwrite::cli {
+
+namespace {
+
+constexpr std::array<int, 6> kPassedOn = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+constexpr std::chrono::milliseconds kGrace(2000);
+constexpr std::chrono::milliseconds kLookAgain(200);
+constexpr unsigned kNamespaces = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC;
+/// What root needs to unpack archives and to become somebody else. Not: going past permission bits.
+constexpr std::uint64_t kKept = 1 << 0 /* CHOWN */ | 1 << 3 /* FOWNER */ | 1 << 4 /* FSETID */ |
+                                1 << 5 /* KILL */ | 1 << 6 /* SETGID */ | 1 << 7 /* SETUID */;
+/// Process 1 could not make the view; nothing has run.
+constexpr int kNoView = -1;
+
+sigset_t watched_signals() {
+    sigset_t set;
+    ::sigemptyset(&set);
+    for (const int signal : kPassedOn)
+        ::sigaddset(&set, signal);
+    ::sigaddset(&set, SIGCHLD);
+    return set;
+}
+
+int code_of(int status) {
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/// Waits for `child`, collecting all others that end, and hands it the signals that were sent to
+/// this process; those of the terminal reach it without help.
+int wait_passing_signals(pid_t child) {
+    const sigset_t set = watched_signals();
+    for (;;) {
+        int status = 0;
+        for (pid_t ended = 1; ended > 0;) {
+            ended = ::waitpid(-1, &status, WNOHANG);
+            if (ended == child) return code_of(status);
+        }
+        siginfo_t info = {};
+        const int signal = ::sigwaitinfo(&set, &info);
+        if (signal > 0 && signal != SIGCHLD && info.si_code <= 0) ::kill(child, signal);
+    }
+}
+
+/// True when no child is left.
+bool reap(unsigned& count) {
+    for (;;) {
+        const pid_t ended = ::waitpid(-1, nullptr, WNOHANG);
+        if (ended == 0) return false;
+        if (ended < 0 && sys::last_error().number() != EINTR) return true;
+        if (ended > 0) ++count;
+    }
+}
+
+/// Whatever is left in the pid namespace: asked to end, then made to by the end of its process 1.
+unsigned end_all() {
+    unsigned count = 0;
+    unsigned before = 0;
+    if (reap(before)) return 0;
+    ::kill(-1, SIGTERM);
+    const auto end = std::chrono::steady_clock::now() + kGrace;
+    while (!reap(count) && std::chrono::steady_clock::now() < end)
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    if (!reap(count)) {
+        ::kill(-1, SIGKILL);
+        while (!reap(count))
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return count;
+}
+
+void say(const std::string& line) {
+    fmt::print(stderr, "unwrite: {}\n", line);
+}
+
+std::string joined(const std::vector<std::string>& words) {
+    std::string text;
+    for (const std::string& word : words)
+        text += (text.empty() ? "" : ", ") + word;
+    return text;
+}
+
+/// The walls that a process carries itself, whatever it can see.
+Result<> enter_walls(const Confinement& confinement, std::vector<std::string>& missing) {
+    const std::uint64_t kept = ::geteuid() == 0 ? kKept : 0;
+    if (!sys::keep_capabilities(kept)) missing.emplace_back("fewer capabilities");
+    TRY(sys::forbid_new_privileges());
+    if (!sys::forbid_typing()) missing.emplace_back("a terminal that it cannot type on");
+    const Result<sys::WriteWall> wall = sys::WriteWall::create();
+    if (!wall) {
+        missing.emplace_back("Landlock (" + wall.error().message() + ")");
+        return {};
+    }
+    for (const std::string& place : writable_places(confinement)) {
+        const Result<> allowed = wall->allow(place);
+        if (!allowed) return allowed.error().with_context("allow " + quote_name(place));
+    }
+    return wall->enforce();
+}
+
+/// Never returns unless the command cannot be started: the exit code for that.
+int execute(const std::vector<std::string>& command) {
+    std::vector<char*> arguments;
+    for (const std::string& word : command)
+        arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    ::signal(SIGPIPE, SIG_DFL);
+    ignore(sys::close_from(STDERR_FILENO + 1), "they are closed on exec as well");
+    ::execvp(arguments[0], arguments.data());
+    const Error failure = sys::last_error();
+    say("run " + quote_name(command[0]) + ": " + failure.message());
+    return failure.number() == ENOENT ? 127 : 126;
+}
+
+/// Names what is missing; true when the command may run all the same.
+bool may_run(const Confinement& confinement, const std::vector<std::string>& missing) {
+    if (missing.empty()) return true;
+    say((confinement.required ? "run: this machine does not allow "
+                              : "the command is confined less than it could be; missing: ") +
+        joined(missing));
+    if (confinement.required) say("nothing was run, for --require-confinement was given");
+    return !confinement.required;
+}
+
+[[noreturn]] void be_command(const Confinement& confinement, std::vector<std::string> missing,
+                             const std::vector<std::string>& command) {
+    const Result<> walls = enter_walls(confinement, missing);
+    if (!walls) missing.push_back("walls (" + walls.error().message() + ")");
+    if (!may_run(confinement, missing)) ::_exit(4);
+    ::_exit(execute(command));
+}
+
+/// From process 1 to the one that waits outside: an exit code, or kNoView and why.
+void report_code(int report, int code, const std::string& why = {}) {
+    std::string text(reinterpret_cast<const char*>(&code), sizeof code);
+    text += why;
+    // A pipe takes so little at once; who no longer listens needs no answer.
+    if (::write(report, text.data(), text.size()) < 0) ::_exit(1);
+}
+
+std::string read_report(int report) {
+    std::string text;
+    char piece[512];
+    for (;;) {
+        const ssize_t got = ::read(report, piece, sizeof piece);
+        if (got < 0 && sys::last_error().number() == EINTR) continue;
+        if (got <= 0) return text;
+        text.append(piece, static_cast<std::size_t>(got));
+    }
+}
+
+struct Pipe {
+    UniqueFd out;
+    UniqueFd in;
+};
+
+Result<Pipe> make_pipe() {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return sys::last_error();
+    return Pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
+}
+
+/// Process 1 of the namespaces.
+[[noreturn]] void be_first(const Confinement& confinement, const std::vector<std::string>& command,
+                           int go, int report) {
+    char ready = 0;
+    if (::read(go, &ready, 1) != 1) ::_exit(1);
+    // What runs inside looks into nobody who still has capabilities.
+    ::prctl(PR_SET_DUMPABLE, 0);
+    if (!confinement.leave_running) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    const std::string here = std::filesystem::current_path().string();
+    std::vector<std::string> missing;
+    Result<> view = make_view(confinement, missing);
+    if (view && !confinement.network) view = sys::bring_up_loopback();
+    if (view && ::chdir(here.c_str()) != 0) view = sys::last_error().with_context("enter " + here);
+    if (!view) {
+        report_code(report, kNoView, view.error().message());
+        ::_exit(1);
+    }
+    ::setenv("TMPDIR", "/tmp", 1);
+    const pid_t child = ::fork();
+    if (child == 0) be_command(confinement, std::move(missing), command);
+    const int code = child > 0 ? wait_passing_signals(child) : 126;
+    if (!confinement.leave_running) {
+        const unsigned left = end_all();
+        if (left > 0) {
+            say("ended " + counted(left, "process", "processes") +
+                " that the command had left running");
+        }
+    }
+    report_code(report, code);
+    UniqueFd(report).reset();
+    // Those that may go on need a process 1 for as long as they live.
+    unsigned ended = 0;
+    while (!reap(ended))
+        std::this_thread::sleep_for(kLookAgain);
+    ::_exit(0);
+}
+
+/// Waits for the report of process 1 and hands it the signals that were sent to this process.
+std::string wait_for_report(pid_t first, int report) {
+    const sigset_t set = watched_signals();
+    const UniqueFd signals(::signalfd(-1, &set, SFD_CLOEXEC));
+    for (;;) {
+        struct pollfd watched[2] = {{report, POLLIN, 0}, {signals.get(), POLLIN, 0}};
+        if (::poll(watched, 2, -1) < 0) continue;
+        if (watched[0].revents != 0) return read_report(report);
+        struct signalfd_siginfo info = {};
+        if (::read(signals.get(), &info, sizeof info) != sizeof info) continue;
+        if (info.ssi_signo != SIGCHLD && info.ssi_code <= 0) {
+            ::kill(first, static_cast<int>(info.ssi_signo));
+        }
+    }
+}
+
+struct Attempt {
+    bool ran = false;
+    int code = 0;
+    std::string why;  ///< nothing ran: for what reason
+};
+
+Result<Attempt> in_namespaces(const Confinement& confinement,
+                              const std::vector<std::string>& command) {
+    TRY_ASSIGN(Pipe go, make_pipe());
+    TRY_ASSIGN(Pipe report, make_pipe());
+    const unsigned wanted = kNamespaces | (confinement.network ? 0 : CLONE_NEWNET);
+    Result<pid_t> first = sys::fork_into(wanted);
+    bool has_users = true;
+    if (!first && ::geteuid() == 0) {
+        has_users = false;
+        first = sys::fork_into(wanted & ~static_cast<unsigned>(CLONE_NEWUSER));
+    }
+    if (!first) return Attempt{false, 0, "namespaces (" + first.error().message() + ")"};
+    if (*first == 0) {
+        go.in.reset();
+        report.out.reset();
+        be_first(confinement, command, go.out.get(), report.in.release());
+    }
+    report.in.reset();
+    const Result<> mapped = has_users ? sys::map_users(*first) : Result<>();
+    // Without the word to go process 1 ends.
+    if (mapped && ::write(go.in.get(), "g", 1) != 1) return sys::last_error();
+    go.in.reset();
+    const std::string text = wait_for_report(*first, report.out.get());
+    int code = 128 + SIGKILL;
+    if (text.size() >= sizeof code) std::memcpy(&code, text.data(), sizeof code);
+    if (!confinement.leave_running || code == kNoView) ::waitpid(*first, nullptr, 0);
+    if (!mapped) return Attempt{false, 0, "users (" + mapped.error().message() + ")"};
+    if (code == kNoView) return Attempt{false, 0, "mounts (" + text.substr(sizeof code) + ")"};
+    return Attempt{true, code, {}};
+}
+
+}  // namespace
+
+Result<int> run_confined(const Confinement& confinement, const std::vector<std::string>& command) {
+    const sigset_t set = watched_signals();
+    ::sigprocmask(SIG_BLOCK, &set, nullptr);
+    TRY_ASSIGN(const Attempt attempt, in_namespaces(confinement, command));
+    if (attempt.ran) return attempt.code;
+    if (!confinement.network) {
+        return Error(ErrorKind::kRefused, EPERM,
+                     "run: this machine does not allow to take away the network: " + attempt.why,
+                     "nothing was run");
+    }
+    const pid_t child = ::fork();
+    if (child < 0) return sys::last_error().with_context("run");
+    if (child == 0) be_command(confinement, {attempt.why}, command);
+    return wait_passing_signals(child);
+}
+
+}  // namespace unwrite::cli

@@ -1,0 +1,31 @@
+// The walls around the command of a run. Its process 1 is ours: it makes the namespaces' own view
+// of the machine, starts the command, hands signals on, and ends what the command leaves behind.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace unwrite::cli {
+
+/// What the command may reach. Paths are absolute.
+struct Confinement {
+    std::string root;    ///< the workspace, through the mount
+    std::string raw;     ///< where the raw directory is in sight; shows the mount as well
+    std::string socket;  ///< the daemon's; empty: none
+    std::vector<std::string> writable;  ///< further places to write in, each of which exists
+    bool network = true;
+    bool required = false;  ///< rather nothing than less than all of it
+    bool leave_running = false;
+};
+
+/// The places where package managers keep what they have downloaded, as far as they are there.
+std::vector<std::string> cache_directories();
+
+/// Runs `command` in the current directory, confined, and waits for it: its exit code, as a shell
+/// has it. What this machine does not allow is named on stderr, and with `required` is kRefused
+/// before anything runs. For a process with one thread, whose standard streams are the command's.
+Result<int> run_confined(const Confinement& confinement, const std::vector<std::string>& command);
+
+}  // namespace unwrite::cli

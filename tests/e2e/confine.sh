@@ -1,0 +1,218 @@
+# The walls around a run: one story for each way past the mount that is closed. The numbers after the S-number in the
+# comments are those of the list of attacks.
+# shellcheck shell=bash
+
+# begin_confined: a mounted workspace, on a machine that allows all of the walls.
+begin_confined() {
+    echo old >"$W/f"
+    echo secret >"$W/.env"
+    begin
+    "$program" run --require-confinement --on-exit keep -- true 2>"$scratch/err" ||
+        skip "this machine does not allow the walls: $(grep -m1 'does not allow' "$scratch/err" || cat "$scratch/err")"
+}
+# inside SCRIPT [ARGUMENTS...]: as an agent, with all of the walls; its exit status is the result.
+inside() {
+    "$program" run --require-confinement --on-exit keep -- bash -c "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
+}
+# refused WHAT SCRIPT [ARGUMENTS...]: the script, which must not succeed.
+refused() {
+    local what=$1
+    shift
+    ! inside "$@" || fail "$what"
+    ! grep -q "run: this machine\|exec" "$scratch/err" || fail "the script was not run: $(cat "$scratch/err")"
+    printf '  refused: %s\n' "$what"
+}
+
+S167_the_daemons_descriptors_are_out_of_sight() { # M1, 22
+    begin_confined
+    refused "the daemon's number leads nowhere" 'cat /proc/"$0"/fd/*/.env || ls /proc/"$0"/root' "$daemon"
+    inside 'grep -l -a unwrite /proc/[0-9]*/cmdline | grep -v -x -e "/proc/1/cmdline" -e "/proc/self/.*"; ls -d /proc/[0-9]*'
+    [[ $(grep -c '^/proc/[0-9]*$' "$scratch/out") -le 4 ]] || { cat "$scratch/out"; fail "it sees others' processes"; }
+    refused "the first process shows nothing either" 'ls /proc/1/root/ || ls /proc/1/cwd/ || readlink /proc/1/fd/*'
+    end
+}
+
+S167_the_daemon_is_not_killed() { # M4, 23
+    begin_confined
+    refused "the daemon is not killed" 'kill -KILL "$0"' "$daemon"
+    inside 'kill -KILL -1; true' || true
+    kill -0 "$daemon" || fail "the daemon is gone"
+    equal f old
+    end
+}
+
+S167_nothing_is_unmounted() { # M3, M4, 23, 25
+    begin_confined
+    refused "umount" 'umount "$0" || umount -l "$0"' "$W"
+    refused "fusermount3" 'fusermount3 -u -z "$0"' "$W"
+    refused "umount in namespaces of its own" 'unshare -Urm umount -l "$0"' "$W"
+    refused "a bind mount in namespaces of its own" 'unshare -Urm mount --bind "$(dirname "$0")" /mnt' "$W"
+    is_mounted "$W" || fail "the mount is gone"
+    end
+}
+
+S167_no_directory_of_before_is_inherited() { # M2, 21
+    echo old >"$W/f"
+    exec 7<"$W"
+    begin_confined
+    refused "a descriptor of before the mount" 'echo raw >/proc/self/fd/7/f'
+    exec 7<&-
+    inside 'pwd -P; stat -f -c %t .; ls /proc/self/fd'
+    out_has 65735546
+    equal f old
+    say "where the mount is elsewhere, the raw directory shows the mount too"
+    end
+    mkdir "$scratch/at"
+    cd /
+    u --json mount "$W" --at "$scratch/at" --on-unfinished keep
+    json_value 'j["pid"]' >>"$scratch/daemons"
+    cd "$scratch/at"
+    inside 'stat -f -c %t "$0"; echo through >>"$0/f"' "$W"
+    out_has 65735546
+    u undo
+    equal f old
+    cd /
+    u unmount "$scratch/at"
+}
+
+S167_nothing_is_written_beside_the_workspace() {
+    mkdir "$scratch/given"
+    echo outside >"$scratch/beside"
+    begin_confined
+    local home
+    home=$(mktemp -d /var/lib/unwrite-story.XXXXXX 2>/dev/null) || skip "only root has a place for this outside /tmp"
+    echo outside >"$home/f"
+    refused "appending" 'echo x >>"$0/f"' "$home"
+    refused "creating" 'echo x >"$0/new"' "$home"
+    refused "removing" 'rm -f "$0/f"' "$home"
+    refused "attributes" 'chmod 600 "$0/f" || touch "$0/f"' "$home"
+    refused "through a link in the workspace" 'ln -s "$0/f" link && echo x >>link' "$home"
+    equal "$home/f" outside
+    [[ $(stat -c %a "$home/f") == 644 ]] || fail "the mode was changed"
+    say "its temporary directory is its own"
+    inside 'echo x >/tmp/mine && echo y >"$(mktemp)" && echo z >/var/tmp/mine && ! test -e "$0"' "$scratch/beside"
+    absent /var/tmp/mine
+    say "places can be added"
+    "$program" run --require-confinement --on-exit keep --write "$home" --write "$scratch/given" -- \
+        sh -c 'echo more >>"$0/f" && echo given >"$1/f"' "$home" "$scratch/given"
+    equal "$home/f" $'outside\nmore'
+    equal "$scratch/given/f" given
+    mkdir -p "$HOME/.cache"
+    "$program" run --require-confinement --on-exit keep --caches -- sh -c 'echo c >"$HOME/.cache/c"'
+    equal "$HOME/.cache/c" c
+    say "without walls it is as it was"
+    "$program" run --no-confine --on-exit keep -- sh -c 'echo free >>"$0/f"' "$home"
+    equal "$home/f" $'outside\nmore\nfree'
+    rm -r "$home"
+    end
+}
+
+S40_S167_the_users_commands_stay_the_users() { # 38
+    begin_confined
+    inside 'echo new >>f'
+    local verb code
+    for verb in "commit --yes" "discard --yes" "unmount ." "gc" "recover --commit"; do
+        code=0
+        inside "'$program' $verb" || code=$?
+        [[ $code == 4 ]] || fail "$verb ended with $code: $(cat "$scratch/err")"
+    done
+    is_mounted "$W" || fail "the mount is gone"
+    inside "'$program' status --line"
+    equal "$scratch/out" "[checkpoint: 1 file changed]"
+    u undo
+    equal f old
+    end
+}
+
+S167_there_is_no_dev_fuse() { # 23
+    begin_confined
+    refused "/dev/fuse" 'exec 3<>/dev/fuse'
+    refused "making it" 'mknod /tmp/fuse c 10 229 && exec 3<>/tmp/fuse'
+    inside 'echo x >/dev/null && head -c 1 /dev/urandom >/dev/null && echo y >/dev/shm/y && ! ls /dev/sd* /dev/vd*'
+    end
+}
+
+S60_S167_an_orphan_is_an_agent_still() { # double fork
+    begin_confined
+    inside 'setsid sh -c "(
+            while kill -0 $$ 2>/dev/null && test -e /proc/$$; do sleep 0.01; done
+            cat .env >leaked 2>/dev/null; '"'$program'"' commit --yes >said 2>&1; echo \$? >code; echo orphan >f) &"; sleep 0.1'
+    say "it outlived its parents, and did nothing as the user"
+    [[ ! -s leaked ]] || fail "an orphan read $(cat leaked)"
+    [[ ! -e code || $(cat code) != 0 ]] || fail "an orphan committed"
+    inside 'sh -c "(sleep 0.2; cat .env >leaked; '"'$program'"' commit --yes; echo \$? >code) >/dev/null 2>&1 &"; sleep 1.5'
+    equal code 4
+    [[ ! -s leaked ]] || fail "an orphan read $(cat leaked)"
+    u undo
+    absent code
+    end
+}
+
+S45_S82_io_uring_opens_nothing_denied() { # 46
+    needs python3
+    begin_confined
+    local code=0
+    inside 'python3 "$0" .env' "$here/uring_open.py" || code=$?
+    [[ $code != 77 ]] || skip "this machine does not allow io_uring"
+    [[ $code == 0 ]] || { cat "$scratch/out" "$scratch/err" >&2; fail "the probe ended with $code"; }
+    out_has "opened: f"
+    out_has "refused: .env: 13"
+    end
+}
+
+S45_S75_another_users_file_stays_closed() { # M5, 40
+    [[ $EUID == 0 ]] || skip "it needs root to become somebody else"
+    echo private >"$W/private"
+    chmod 600 "$W/private"
+    chmod 777 "$W"
+    begin_confined
+    refused "nobody reads it" 'setpriv --reuid=65534 --clear-groups cat private'
+    say "permission bits bind, for root too; what it makes is the caller's"
+    echo locked >locked
+    chmod 444 locked
+    refused "a file that is read-only" 'echo x >>locked'
+    inside 'echo made >made; mkdir d'
+    [[ $(stat -c %u:%g made d) == $'0:0\n0:0' ]] || fail "made by $(stat -c %u:%g made d)"
+    end
+}
+
+S61_a_confined_command_ends_as_it_ends() {
+    begin_confined
+    local code
+    for code in 0 1 42 255; do expect "$code" run --on-exit keep -- sh -c "exit $code"; done
+    expect 137 run --on-exit keep -- sh -c 'kill -KILL $$'
+    expect 127 run --on-exit keep -- no-such-program-at-all
+    err_has "no-such-program-at-all"
+    expect 126 run --on-exit keep -- ./f
+    say "signals for the program reach the command"
+    local signal
+    for signal in INT TERM HUP USR1; do
+        code=0
+        # A shell's background job would ignore SIGINT.
+        env --default-signal "$program" run --on-exit keep -- bash -c \
+            'trap "exit 9" '$signal'; touch ready; while :; do sleep 0.05; done' >/dev/null 2>"$scratch/err" &
+        local run=$!
+        for _ in $(seq 200); do [[ -e ready ]] && break; sleep 0.05; done
+        kill -$signal $run
+        wait $run || code=$?
+        [[ $code == 9 ]] || fail "$signal: ended with $code: $(cat "$scratch/err")"
+        rm ready
+    done
+    say "what it leaves behind is ended and counted"
+    u run --on-exit keep -- sh -c 'sleep 300 & setsid sleep 300 & exit 0'
+    err_has "left running"
+    say "without a network there is the machine itself and nothing else"
+    u run --on-exit keep --network none -- sh -c 'tail -n +3 /proc/net/dev'
+    [[ $(wc -l <"$scratch/out") == 1 ]] || fail "it has interfaces: $(cat "$scratch/out")"
+    expect 2 run --network maybe -- true
+    expect 2 run --no-confine --require-confinement -- true
+    end
+}
+
+S61_a_shell_on_a_terminal() {
+    needs python3
+    begin_confined
+    python3 "$here/confined_shell.py" "$program" >"$scratch/out" || { cat "$scratch/out" >&2; fail "the shell"; }
+    cat "$scratch/out"
+    end
+}
