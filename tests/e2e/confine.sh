@@ -126,8 +126,8 @@ S40_S167_the_users_commands_stay_the_users() { # 38
 
 S167_there_is_no_dev_fuse() { # 23
     begin_confined
-    refused "/dev/fuse" 'exec 3<>/dev/fuse'
-    refused "making it" 'mknod /tmp/fuse c 10 229 && exec 3<>/tmp/fuse'
+    refused "/dev/fuse" ': </dev/fuse || : <>/dev/fuse'
+    refused "making it" 'mknod /tmp/fuse c 10 229 && : <>/tmp/fuse'
     inside 'echo x >/dev/null && head -c 1 /dev/urandom >/dev/null && echo y >/dev/shm/y && ! ls /dev/sd* /dev/vd*'
     end
 }
@@ -215,4 +215,80 @@ S61_a_shell_on_a_terminal() {
     python3 "$here/confined_shell.py" "$program" >"$scratch/out" || { cat "$scratch/out" >&2; fail "the shell"; }
     cat "$scratch/out"
     end
+}
+
+S167_what_a_machine_refuses_is_named() {
+    needs unshare
+    begin_confined
+    local home
+    home=$(mktemp -d /var/lib/unwrite-story.XXXXXX 2>/dev/null) || skip "only root has a place for this outside /tmp"
+    # without_namespaces ARGUMENTS...: on a machine that allows no namespaces.
+    without_namespaces() {
+        unshare -Ur sh -c '
+            for kind in user pid mnt; do echo 0 >/proc/sys/user/max_"$kind"_namespaces || exit 99; done
+            exec "$@"' sh "$program" run --on-exit keep "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
+    }
+    without_namespaces -- sh -c 'echo new >made' || fail "it did not run: $(cat "$scratch/err")"
+    [[ $(grep -c "missing: namespaces" "$scratch/err") == 1 ]] || fail "it was not named: $(cat "$scratch/err")"
+    equal made new
+    say "the second wall stands"
+    ! without_namespaces -- sh -c 'echo x >"$0/f"' "$home" || fail "it wrote beside the workspace"
+    ! without_namespaces -- sh -c 'kill -KILL "$0"' "$daemon" || fail "it killed the daemon"
+    kill -0 "$daemon"
+    absent "$home/f"
+    rmdir "$home"
+    say "and where all of it is asked for, nothing is run"
+    local code=0
+    without_namespaces --require-confinement -- touch ran || code=$?
+    [[ $code == 4 ]] || fail "it ended with $code: $(cat "$scratch/err")"
+    absent ran
+    code=0
+    without_namespaces --network none -- touch ran || code=$?
+    [[ $code != 0 ]] || fail "it ran with the network"
+    absent ran
+    end
+}
+
+S75_S167_a_user_without_privileges_is_confined_too() {
+    [[ $EUID == 0 ]] || skip "it needs root to become somebody else"
+    needs setpriv fusermount3 unshare
+    echo old >"$W/f"
+    echo secret >"$W/.env"
+    mkdir "$scratch/dev" "$scratch/nobody"
+    chown -R nobody "$W" "$scratch/home" "$scratch/nobody"
+    # In a mount namespace of its own /dev/fuse can be opened by everybody, as it is on most systems.
+    mount -t tmpfs -o dev tmpfs "$scratch/dev"
+    mknod -m 666 "$scratch/dev/fuse" c 10 229
+    cat >"$scratch/as-nobody" <<'SCRIPT'
+set -eux
+cd /
+daemon=$("$program" --json mount "$W" | grep -o '"pid":[0-9]*' | cut -d: -f2)
+kill -0 "$daemon"
+cd "$W"
+run() { "$program" run --require-confinement --on-exit keep -- sh -c "$@"; }
+run true || { cd /; "$program" unmount "$W"; exit 77; }
+run 'echo new >made; echo x >>f; test "$(id -u)" = 65534'
+test "$(stat -c %U made)" = nobody
+if run 'kill -KILL "$0"' "$daemon"; then exit 1; fi
+if run 'fusermount3 -u -z "$0"' "$W"; then exit 1; fi
+if run 'unshare -Urm umount -l "$0"' "$W"; then exit 1; fi
+if run 'cat .env'; then exit 1; fi
+if run ': </dev/fuse'; then exit 1; fi
+if run 'echo x >"$0/beside"' "$scratch/nobody"; then exit 1; fi
+test ! -e "$scratch/nobody/beside"
+code=0
+run "'$program' commit --yes" || code=$?
+test "$code" = 4
+"$program" discard --yes
+test "$(cat f)" = old
+cd /
+"$program" unmount "$W"
+SCRIPT
+    chmod 755 "$scratch/as-nobody"
+    export W
+    local code=0
+    unshare -m bash -c 'mount --bind "$scratch/dev/fuse" /dev/fuse && (exec 3<>/dev/fuse) &&
+        setpriv --reuid=nobody --clear-groups bash "$scratch/as-nobody"' >"$scratch/log" 2>&1 || code=$?
+    [[ $code != 77 ]] || skip "this machine does not allow the walls to users: $(grep -m1 'does not allow' "$scratch/log")"
+    [[ $code == 0 ]] || { cat "$scratch/log" >&2; fail "ended with $code"; }
 }
