@@ -70,6 +70,9 @@ Result<> remove_delta(int deltas, DeltaNumber number);
 /// the delta open.
 using ReplacedObjects = std::unordered_map<ObjectKey, ObjectKey>;
 Result<> replace_objects(int deltas, DeltaNumber number, const ReplacedObjects& replaced);
+/// Says of a name what it was before all that the delta says of it, so that this wins. What it said
+/// until then stays mentioned. Atomic; durable. No writer has the delta open.
+Result<> put_first(int deltas, DeltaNumber number, const NameImage& image);
 /// The numbers of all deltas that have files.
 Result<std::vector<DeltaNumber>> list_deltas(int deltas);
 

@@ -24,16 +24,35 @@ bool replace_key(std::string& payload, std::size_t at, const ReplacedObjects& re
     return true;
 }
 
+struct Whole {
+    std::string text;
+    ParsedDelta parsed;
+};
+
+Result<Whole> read_all(int deltas, DeltaNumber number) {
+    Whole whole;
+    TRY_ASSIGN(whole.text, read_whole(deltas, delta_log_name(number)));
+    TRY_ASSIGN(whole.parsed, parse_delta(std::as_bytes(std::span(whole.text)), number));
+    return whole;
+}
+
+// So rare that it may be safe from a power cut in any case.
+Result<> write_all(int deltas, DeltaNumber number, const std::string& text) {
+    crash_point("delta.replace.before");
+    TRY(sys::replace_file_at(deltas, delta_log_name(number), text, 0600, sys::Durable::kYes));
+    crash_point("delta.replace.after");
+    return {};
+}
+
 }  // namespace
 
 Result<> replace_objects(int deltas, DeltaNumber number, const ReplacedObjects& replaced) {
-    TRY_ASSIGN(const std::string text, read_whole(deltas, delta_log_name(number)));
-    const sys::ConstBytes bytes = std::as_bytes(std::span(text));
-    TRY_ASSIGN(const ParsedDelta parsed, parse_delta(bytes, number));
-    if (parsed.records == 0) return {};
-    std::string written = text.substr(0, kDeltaHeader);
+    TRY_ASSIGN(const Whole whole, read_all(deltas, number));
+    if (whole.parsed.records == 0) return {};
+    const sys::ConstBytes bytes = std::as_bytes(std::span(whole.text));
+    std::string written = whole.text.substr(0, kDeltaHeader);
     bool any = false;
-    FrameReader reader(bytes.first(parsed.end), kDeltaHeader);
+    FrameReader reader(bytes.first(whole.parsed.end), kDeltaHeader);
     while (reader.next() == FrameReader::Status::kFrame) {
         const Frame& frame = reader.frame();
         std::string payload(reinterpret_cast<const char*>(frame.payload.data()),
@@ -43,12 +62,22 @@ Result<> replace_objects(int deltas, DeltaNumber number, const ReplacedObjects& 
             any |= replace_key(payload, kObjectOfName, replaced);
         written += make_frame(frame.type, payload);
     }
-    if (!any) return {};
-    crash_point("delta.replace.before");
-    // So rare that it may be safe from a power cut in any case.
-    TRY(sys::replace_file_at(deltas, delta_log_name(number), written, 0600, sys::Durable::kYes));
-    crash_point("delta.replace.after");
-    return {};
+    return any ? write_all(deltas, number, written) : Result<>();
+}
+
+Result<> put_first(int deltas, DeltaNumber number, const NameImage& image) {
+    TRY_ASSIGN(const Whole whole, read_all(deltas, number));
+    std::string written = encode_delta_header(number);
+    written += make_frame(static_cast<std::uint8_t>(DeltaRecord::kName), encode_name(image, 0));
+    if (whole.parsed.records > 0)
+        written += whole.text.substr(kDeltaHeader, whole.parsed.end - kDeltaHeader);
+    // What the delta said of the name until now is still an object of somebody's.
+    const auto before = whole.parsed.delta.names.find(image.at);
+    if (before != whole.parsed.delta.names.end() && before->second.image.object) {
+        written += make_frame(static_cast<std::uint8_t>(DeltaRecord::kTouchObject),
+                              encode_touch_object(*before->second.image.object, 0));
+    }
+    return write_all(deltas, number, written);
 }
 
 }  // namespace unwrite::journal

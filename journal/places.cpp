@@ -21,6 +21,7 @@ constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kHeader = 16;
 constexpr std::uint8_t kPlace = 1;
 constexpr std::uint8_t kNoPlace = 2;
+constexpr std::uint8_t kSuccessor = 3;
 
 std::string make_header(std::uint32_t version) {
     Encoder out;
@@ -49,6 +50,21 @@ std::optional<ObjectKey> parse_end(const Frame& frame) {
     const ObjectKey key = in.get_key();
     if (frame.type != kNoPlace || !in.complete()) return std::nullopt;
     return key;
+}
+
+std::string make_successor(const ObjectKey& old, const ObjectKey& anew) {
+    Encoder out;
+    out.put(old);
+    out.put(anew);
+    return make_frame(kSuccessor, out.text());
+}
+
+std::optional<std::pair<ObjectKey, ObjectKey>> parse_successor(const Frame& frame) {
+    Decoder in(frame.payload);
+    const ObjectKey old = in.get_key();
+    const ObjectKey anew = in.get_key();
+    if (frame.type != kSuccessor || !in.complete()) return std::nullopt;
+    return std::pair{old, anew};
 }
 
 std::optional<std::pair<ObjectKey, NameKey>> parse_record(const Frame& frame) {
@@ -103,6 +119,9 @@ Result<> Places::load() {
             remember(place->first, std::move(place->second));
         } else if (const auto ended = parse_end(reader.frame())) {
             places_.erase(*ended);
+            successors_.erase(*ended);
+        } else if (const auto pair = parse_successor(reader.frame())) {
+            successors_.insert_or_assign(pair->first, pair->second);
         }
     }
     end_ = version ? reader.position() : 0;
@@ -147,6 +166,30 @@ Result<> Places::forget(const ObjectKey& key) {
     return forget_locked(key);
 }
 
+Result<> Places::begin_replace(const std::unordered_map<ObjectKey, ObjectKey>& replaced) {
+    const std::lock_guard lock(mutex_);
+    if (damaged_) TRY(compact());
+    for (const auto& [old, anew] : replaced) {
+        TRY(append(make_successor(old, anew)));
+        successors_.insert_or_assign(old, anew);
+    }
+    return {};
+}
+
+std::optional<ObjectKey> Places::successor(const ObjectKey& key) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = successors_.find(key);
+    return found == successors_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::vector<ObjectKey> Places::replacing() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<ObjectKey> keys;
+    for (const auto& [old, anew] : successors_)
+        keys.push_back(old);
+    return keys;
+}
+
 Result<> Places::replace(const std::unordered_map<ObjectKey, ObjectKey>& replaced) {
     const std::lock_guard lock(mutex_);
     std::vector<std::pair<ObjectKey, NameKey>> moved;
@@ -166,10 +209,11 @@ Result<> Places::replace(const std::unordered_map<ObjectKey, ObjectKey>& replace
 }
 
 Result<> Places::forget_locked(const ObjectKey& key) {
-    if (!places_.contains(key)) return {};
+    if (!places_.contains(key) && !successors_.contains(key)) return {};
     if (damaged_) TRY(compact());
     TRY(append(make_end(key)));
     places_.erase(key);
+    successors_.erase(key);
     return {};
 }
 
@@ -208,6 +252,10 @@ Result<> Places::compact() {
         text += make_record(key, place.newest);
         ++records;
     }
+    for (const auto& [old, anew] : successors_) {
+        text += make_successor(old, anew);
+        ++records;
+    }
     TRY_ASSIGN(UniqueFd file, sys::open_at(state_, kNewFile, O_RDWR | O_CREAT | O_TRUNC, 0600));
     TRY(sys::write_all_at(file.get(), std::as_bytes(std::span(text)), 0));
     // Once in a long while, so it may be safe from a power cut in any case.
@@ -229,6 +277,7 @@ Result<> Places::clear() {
     crash_point("places.cleared");
     file_.reset();
     places_.clear();
+    successors_.clear();
     end_ = records_ = 0;
     damaged_ = false;
     return {};

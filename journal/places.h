@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include "base/object_key.h"
 #include "base/syscalls.h"
@@ -33,8 +34,12 @@ class Places {
     Result<> set(const ObjectKey& key, const NameKey& at);
     /// Records that `key` has no name any more. One write(2); nothing when no place is known.
     Result<> forget(const ObjectKey& key);
-    /// Directories that were made anew: what was in the old ones is in the new ones, which stand
-    /// where the old ones stood.
+    /// Objects that others are about to take the part of, remembered until replace() has the same.
+    Result<> begin_replace(const std::unordered_map<ObjectKey, ObjectKey>& replaced);
+    std::optional<ObjectKey> successor(const ObjectKey& key) const;
+    /// Those whose replacement was begun and not ended.
+    std::vector<ObjectKey> replacing() const;
+    /// What was in the old ones is in the new ones, which stand where the old ones stood.
     Result<> replace(const std::unordered_map<ObjectKey, ObjectKey>& replaced);
     Result<> clear();
     /// Makes everything set so far survive a power cut.
@@ -57,6 +62,7 @@ class Places {
     std::uint64_t records_ = 0;
     bool damaged_ = false;  // to be written anew before anything is appended
     std::unordered_map<ObjectKey, Place> places_;
+    std::unordered_map<ObjectKey, ObjectKey> successors_;
 };
 
 }  // namespace unwrite::journal

@@ -81,6 +81,7 @@ void Janitor::remove_one_orphan(const ObjectKey& key) {
     const auto st = sys::stat_at(journal_.attic().directory(), journal::Attic::file_name(key));
     if (!st || (!S_ISDIR(st->st_mode) && st->st_nlink > 1)) return;
     if (!capture_.is_disposable(key) || objects_.find(key)) return;
+    ignore(journal_.places().forget(key), "a place that is left is a hint that leads nowhere");
     const auto removed = journal_.attic().remove(key);
     if (!removed) {
         log::warning("remove an orphan from the attic: " + removed.error().message());
@@ -126,6 +127,8 @@ Result<bool> Janitor::remove_unneeded(const ObjectKey& key, const std::set<Objec
     TRY_ASSIGN(const struct stat st,
                sys::stat_at(attic.directory(), journal::Attic::file_name(key)));
     if (S_ISDIR(st.st_mode)) TRY(empty_directory(key, needed, more));
+    // What was in it was not taken away behind the mount.
+    TRY(journal_.places().forget(key));
     crash_point("janitor.remove");
     TRY(attic.remove(key));
     return true;

@@ -6,12 +6,13 @@
 #include <cerrno>
 
 #include "journal/state_dir.h"
+#include "overlay/lend_access.h"
 
 namespace unwrite::overlay {
 
 namespace {
 
-constexpr int kMaxDepth = 6000;  // frames of directory_at; deeper chains are found by scan
+constexpr std::size_t kMaxDepth = 6000;  // frames of directory_at; deeper chains are found by scan
 constexpr std::size_t kMaxCached = 1024;
 constexpr std::size_t kMaxSteps = 100'000;  // a loop made behind the mount must end
 
@@ -22,13 +23,13 @@ Error missing(const ObjectKey& key) {
                  "run `unwrite check`");
 }
 
-/// False for a directory that was removed and lives by its descriptors.
-bool is_linked(const Handle& handle) {
-    const auto st = sys::stat_fd(handle.fd.get());
-    return st && st->st_nlink > 0;
-}
-
 }  // namespace
+
+bool is_absence(const Error& error) {
+    const int number = error.number();
+    return error.kind() == ErrorKind::kCorrupt || number == ENOENT || number == ESTALE ||
+           number == ENOTDIR || number == ELOOP;
+}
 
 void Locator::remember(const ObjectKey& key, const HandlePtr& handle) {
     const std::lock_guard lock(mutex_);
@@ -37,7 +38,7 @@ void Locator::remember(const ObjectKey& key, const HandlePtr& handle) {
     directories_[key] = handle;
 }
 
-void Locator::drop_cache() {
+void Locator::begin() {
     const std::lock_guard lock(mutex_);
     directories_.clear();
 }
@@ -49,36 +50,62 @@ Result<HandlePtr> Locator::open_in_attic(const ObjectKey& key, Access access) {
 }
 
 Result<HandlePtr> Locator::open_at_name(const ObjectKey& key, const NameKey& name, Access access,
-                                        int depth) {
-    TRY_ASSIGN(const HandlePtr parent, directory_at(name.parent, depth + 1));
-    return open_verified(parent->fd.get(), name.name, key, access);
+                                        Asked& asked) {
+    TRY_ASSIGN(const HandlePtr parent, directory_at(name.parent, asked));
+    HandlePtr handle;
+    TRY(lend_directory(parent->fd.get(), [&]() -> Result<> {
+        TRY_ASSIGN(handle, open_verified(parent->fd.get(), name.name, key, access));
+        return {};
+    }));
+    return handle;
 }
 
-Result<HandlePtr> Locator::directory_at(const ObjectKey& key, int depth) {
+// By what the table and the journal know, each name verified, and its directory as well: a
+// descriptor of a directory that somebody has open would still open it when it is elsewhere.
+Result<HandlePtr> Locator::by_names(const ObjectKey& key, Asked& asked) {
+    std::vector<NameKey> names;
     if (const ObjectPtr object = objects_.find(key)) {
-        auto handle = objects_.open(object, Access::kPath);
-        if (handle && is_linked(**handle)) return handle;
+        Objects::Place place = objects_.place(*object);
+        if (place.parent) names.push_back({place.parent->key(), std::move(place.name)});
     }
+    if (auto place = journal_.places().find(key)) {
+        names.push_back(std::move(place->newest));
+        if (place->before) names.push_back(*std::move(place->before));
+    }
+    Error why = missing(key);
+    for (const NameKey& name : names) {
+        auto handle = open_at_name(key, name, Access::kPath, asked);
+        if (handle) return handle;
+        if (!is_absence(handle.error())) why = handle.error();
+    }
+    return why;
+}
+
+Result<HandlePtr> Locator::directory_at(const ObjectKey& key, Asked& asked) {
+    if (key == objects_.root()->key()) return objects_.open(objects_.root(), Access::kPath);
     {
         const std::lock_guard lock(mutex_);
         const auto found = directories_.find(key);
-        if (found != directories_.end() && is_linked(*found->second)) return found->second;
+        if (found != directories_.end()) return found->second;
     }
+    if (asked.size() >= kMaxDepth || !asked.insert(key).second) return missing(key);
     auto handle = open_in_attic(key, Access::kPath);
-    if (!handle && depth < kMaxDepth) {
-        if (const auto place = journal_.places().find(key)) {
-            handle = open_at_name(key, place->newest, Access::kPath, depth);
-            if (!handle && place->before)
-                handle = open_at_name(key, *place->before, Access::kPath, depth);
-        }
-    }
-    if (!handle && depth == 0) handle = open_by_scan(key, Access::kPath);
+    if (!handle) handle = by_names(key, asked);
     if (handle) remember(key, *handle);
     return handle;
 }
 
+Result<HandlePtr> Locator::known_directory(const ObjectKey& key) {
+    Asked asked;
+    return directory_at(key, asked);
+}
+
 Result<HandlePtr> Locator::directory(const ObjectKey& key) {
-    return directory_at(key, 0);
+    auto handle = known_directory(key);
+    if (handle || !is_absence(handle.error())) return handle;
+    handle = open_by_scan(key, Access::kPath);
+    if (handle) remember(key, *handle);
+    return handle;
 }
 
 Result<HandlePtr> Locator::object(const ObjectKey& key, Access access) {
@@ -89,8 +116,9 @@ Result<HandlePtr> Locator::object(const ObjectKey& key, Access access) {
         if (handle) return handle;
     }
     if (const auto place = journal_.places().find(key)) {
-        handle = open_at_name(key, place->newest, access, 1);
-        if (!handle && place->before) handle = open_at_name(key, *place->before, access, 1);
+        Asked asked;
+        handle = open_at_name(key, place->newest, access, asked);
+        if (!handle && place->before) handle = open_at_name(key, *place->before, access, asked);
         if (handle) return handle;
     }
     return open_by_scan(key, access);
@@ -98,21 +126,28 @@ Result<HandlePtr> Locator::object(const ObjectKey& key, Access access) {
 
 Result<std::optional<Standing>> Locator::standing(const NameKey& name) {
     TRY_ASSIGN(const HandlePtr parent, directory(name.parent));
-    auto x = sys::statx_at(parent->fd.get(), name.name);
-    if (x) return std::optional<Standing>(Standing{key_of(*x), x->st.st_mode});
-    if (x.error().number() == ENOENT) return std::optional<Standing>();
-    return std::move(x).error();
+    std::optional<Standing> found;
+    TRY(lend_directory(parent->fd.get(), [&]() -> Result<> {
+        auto x = sys::statx_at(parent->fd.get(), name.name);
+        if (x) found = Standing{key_of(*x), x->st.st_mode};
+        if (x || x.error().number() == ENOENT) return {};
+        return std::move(x).error();
+    }));
+    return found;
 }
 
 // Walks the live tree, depth first. Only the directories on the way down are held open, so neither
 // depth nor width matters.
-std::optional<Locator::Seen> Locator::scan(const ObjectKey& key) {
+void Locator::scan(const std::unordered_set<ObjectKey>& keys, const Found& found) {
     struct Pending {
         HandlePtr parent;
         std::string name;
     };
+    std::unordered_set<std::uint64_t> numbers;
+    for (const ObjectKey& key : keys)
+        numbers.insert(key.ino);
     const auto root = objects_.open(objects_.root(), Access::kPath);
-    if (!root) return std::nullopt;
+    if (!root) return;
     std::vector<Pending> pending{{*root, "."}};
     while (!pending.empty()) {
         const Pending next = std::move(pending.back());
@@ -126,14 +161,35 @@ std::optional<Locator::Seen> Locator::scan(const ObjectKey& key) {
         const bool is_root = key_of(*own) == objects_.root()->key();
         for (const auto& entry : *entries) {
             if (is_root && entry.name == journal::StateDir::kName) continue;
-            if (entry.ino == key.ino) {
+            if (numbers.contains(entry.ino)) {
                 const auto x = sys::statx_at(at->fd.get(), entry.name);
-                if (x && key_of(*x) == key) return Seen{{key_of(*own), entry.name}, at};
+                if (x && keys.contains(key_of(*x)) &&
+                    !found(key_of(*x), Seen{{key_of(*own), entry.name}, at}))
+                    return;
             }
             if (entry.type == DT_DIR) pending.push_back({at, entry.name});
         }
     }
-    return std::nullopt;
+}
+
+std::optional<Locator::Seen> Locator::scan(const ObjectKey& key) {
+    std::optional<Seen> first;
+    scan({key}, [&](const ObjectKey&, Seen seen) {
+        first = std::move(seen);
+        return false;
+    });
+    return first;
+}
+
+Result<> Locator::search(const std::unordered_set<ObjectKey>& keys) {
+    std::unordered_map<ObjectKey, Seen> seen;
+    scan(keys, [&](const ObjectKey& key, Seen where) {
+        seen.try_emplace(key, std::move(where));
+        return true;
+    });
+    for (const auto& [key, where] : seen)
+        TRY(journal_.places().set(key, where.name));
+    return {};
 }
 
 Result<HandlePtr> Locator::open_by_scan(const ObjectKey& key, Access access) {

@@ -4,8 +4,10 @@
 // nowhere.
 #pragma once
 
+#include <functional>
 #include <mutex>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "journal/journal.h"
 #include "overlay/capture.h"
@@ -18,8 +20,13 @@ class Locator {
     Locator(Objects& objects, journal::Journal& journal) : objects_(objects), journal_(journal) {}
 
     /// A path descriptor of a directory, in the tree or in the attic. One that was removed behind
-    /// the mount is nowhere, whoever has it open.
+    /// the mount or moved out of the workspace is nowhere, whoever has it open. Found by names, by
+    /// a walk where these fail; what was found is known until the next begin().
     Result<HandlePtr> directory(const ObjectKey& key);
+    /// The same without the walk.
+    Result<HandlePtr> known_directory(const ObjectKey& key);
+    /// Looks for all of these with one walk. Where one is found the journal's places say it then.
+    Result<> search(const std::unordered_set<ObjectKey>& keys);
     /// A descriptor of any object with that access (a directory: kPath).
     Result<HandlePtr> object(const ObjectKey& key, Access access);
     /// What stands at a name now; nothing when the name is absent. Error when the parent is
@@ -36,22 +43,28 @@ class Locator {
     using Paths = std::unordered_map<ObjectKey, std::optional<std::string>>;
     std::optional<std::string> live_path(const ObjectKey& key, Paths& known);
 
-    /// Forgets cached descriptors (they stay right when directories move, so only to free them).
-    void drop_cache();
+    /// An operation begins: what earlier ones found may have changed behind the mount.
+    void begin();
 
     Objects& objects() { return objects_; }
     journal::Journal& journal() { return journal_; }
 
  private:
-    Result<HandlePtr> directory_at(const ObjectKey& key, int depth);
+    /// What was asked on the way to one directory, and need not be asked again: places may lead in
+    /// a circle.
+    using Asked = std::unordered_set<ObjectKey>;
+    Result<HandlePtr> directory_at(const ObjectKey& key, Asked& asked);
+    Result<HandlePtr> by_names(const ObjectKey& key, Asked& asked);
     Result<HandlePtr> open_at_name(const ObjectKey& key, const NameKey& name, Access access,
-                                   int depth);
+                                   Asked& asked);
     Result<HandlePtr> open_in_attic(const ObjectKey& key, Access access);
     Result<HandlePtr> open_by_scan(const ObjectKey& key, Access access);
     struct Seen {
         NameKey name;
         HandlePtr parent;
     };
+    using Found = std::function<bool(const ObjectKey& key, Seen seen)>;  ///< false: enough
+    void scan(const std::unordered_set<ObjectKey>& keys, const Found& found);
     std::optional<Seen> scan(const ObjectKey& key);
     void remember(const ObjectKey& key, const HandlePtr& handle);
 
@@ -60,5 +73,9 @@ class Locator {
     std::mutex mutex_;
     std::unordered_map<ObjectKey, HandlePtr> directories_;  // guarded by mutex_
 };
+
+/// True for the errors of this class (and of open_verified) that say that the object is not there,
+/// and not that it could not be looked at.
+bool is_absence(const Error& error);
 
 }  // namespace unwrite::overlay

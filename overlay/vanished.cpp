@@ -1,6 +1,8 @@
 #include "overlay/vanished.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <set>
 #include <unordered_map>
 
 #include "base/crash_point.h"
@@ -12,60 +14,112 @@ namespace unwrite::overlay {
 
 namespace {
 
-constexpr mode_t kDefaultMode = 0755;
 constexpr std::size_t kMaxSteps = 10'000;  // a loop among stale places must end
+
+/// True when crossing the edges puts the object somewhere, wherever it was.
+bool is_put(const ObjectKey& key, const Edges& edges) {
+    return std::any_of(edges.begin(), edges.end(), [&](const Edge& edge) {
+        return std::any_of(edge.delta.names.begin(), edge.delta.names.end(),
+                           [&](const auto& entry) { return entry.second.image.object == key; });
+    });
+}
+
+bool is_directory(const journal::ObjectImage& image) {
+    return image.attributes && S_ISDIR(image.attributes->mode);
+}
 
 class Finder {
  public:
-    explicit Finder(Locator& locator) : locator_(locator) {}
+    Finder(Locator& locator, const Edges& edges) : locator_(locator), edges_(edges) {}
 
-    Result<Vanished> find(const std::vector<journal::Delta>& deltas) {
-        // The directories first: of what was in them they say where it was.
-        for (const journal::Delta& delta : deltas)
-            TRY(look_at_directories(delta));
-        for (const journal::Delta& delta : deltas) {
-            for (const auto& [key, image] : delta.objects) {
-                const bool is_file =
-                    image.size || (image.attributes && !S_ISDIR(image.attributes->mode));
-                if (is_file && seen_.insert(key).second) TRY(look_at_file(key));
-            }
-        }
+    Result<Vanished> find() {
+        collect();
+        TRY(look_for_directories());
+        for (const ObjectKey& key : files_)
+            TRY(look_at_file(key));
+        TRY(look_for_other_names());
         return std::move(found_);
     }
 
  private:
-    Result<> look_at_directories(const journal::Delta& delta);
-    Result<> look_at_directory(const ObjectKey& key);
+    void collect();
+    Result<std::unordered_set<ObjectKey>> missing_directories();
+    Result<> look_for_directories();
     Result<> look_at_file(const ObjectKey& key);
+    Result<> look_for_other_names();
     std::optional<std::string> last_path(const NameKey& name);
 
     Locator& locator_;
-    std::set<ObjectKey> seen_;
+    const Edges& edges_;
+    std::set<ObjectKey> directories_;
+    std::set<ObjectKey> files_;
+    std::set<ObjectKey> put_;   // objects that an edge puts somewhere
     std::set<ObjectKey> gone_;  // directories
+    std::unordered_map<ObjectKey, journal::NameImage> with_other_names_;
     Vanished found_;
 };
 
-Result<> Finder::look_at_directories(const journal::Delta& delta) {
-    for (const auto& [at, state] : delta.names) {
-        TRY(look_at_directory(at.parent));
-        if (state.image.object && S_ISDIR(state.image.type))
-            TRY(look_at_directory(*state.image.object));
+void Finder::collect() {
+    const journal::Places& places = locator_.journal().places();
+    // Of these the deltas may speak no more, after an interruption.
+    for (const ObjectKey& key : places.replacing())
+        directories_.insert(key);
+    for (const Edge& edge : edges_) {
+        for (const auto& [at, state] : edge.delta.names) {
+            directories_.insert(at.parent);
+            if (!state.image.object) continue;
+            put_.insert(*state.image.object);
+            if (S_ISDIR(state.image.type)) directories_.insert(*state.image.object);
+        }
+        for (const auto& [key, image] : edge.delta.objects) {
+            if (is_directory(image)) directories_.insert(key);
+            if (is_directory(image) || (!image.attributes && !image.size)) continue;
+            if (places.contains(key) && locator_.journal().attic().contains(key))
+                files_.insert(key);
+        }
     }
-    for (const auto& [key, image] : delta.objects) {
-        if (image.attributes && S_ISDIR(image.attributes->mode)) TRY(look_at_directory(key));
+    // What an edge puts somewhere needs no other way back.
+    std::erase_if(files_, [&](const ObjectKey& key) { return put_.contains(key); });
+    for (const ObjectKey& key : files_) {
+        if (const auto place = places.find(key)) directories_.insert(place->newest.parent);
     }
-    return {};
 }
 
-Result<> Finder::look_at_directory(const ObjectKey& key) {
-    if (!seen_.insert(key).second || locator_.directory(key)) return {};
-    const auto place = locator_.journal().places().find(key);
-    if (!place) return {};  // nothing says where it was
-    // The one that it was in may have gone without any delta saying more of it.
-    TRY(look_at_directory(place->newest.parent));
-    gone_.insert(key);
-    found_.directories.push_back(key);
-    if (auto path = last_path(place->newest)) found_.paths.push_back(*std::move(path) + '/');
+// With those that the missing ones were in: they may have gone without any delta saying more of
+// them.
+Result<std::unordered_set<ObjectKey>> Finder::missing_directories() {
+    std::unordered_set<ObjectKey> missing;
+    for (const ObjectKey& key : directories_) {
+        ObjectKey at = key;
+        while (!missing.contains(at)) {
+            const auto handle = locator_.known_directory(at);
+            if (handle) break;
+            if (!is_absence(handle.error())) return handle.error();
+            missing.insert(at);
+            const auto place = locator_.journal().places().find(at);
+            if (!place) break;
+            at = place->newest.parent;
+        }
+    }
+    return missing;
+}
+
+Result<> Finder::look_for_directories() {
+    TRY_ASSIGN(const std::unordered_set<ObjectKey> missing, missing_directories());
+    if (missing.empty()) return {};
+    TRY(locator_.search(missing));
+    for (const ObjectKey& key : missing) {
+        // Without a place nothing says where it was.
+        if (!locator_.known_directory(key) && locator_.journal().places().contains(key))
+            gone_.insert(key);
+    }
+    for (const ObjectKey& key : gone_) {
+        const auto place = locator_.journal().places().find(key);
+        auto path = place ? last_path(place->newest) : std::nullopt;
+        if (!path) continue;  // it was in what is in the attic, or was there
+        found_.directories.push_back(key);
+        found_.paths.push_back(*std::move(path) + '/');
+    }
     return {};
 }
 
@@ -74,9 +128,12 @@ std::optional<std::string> Finder::last_path(const NameKey& name) {
     std::string below = name.name;
     ObjectKey parent = name.parent;
     for (std::size_t steps = 0; steps < kMaxSteps; ++steps) {
-        if (const auto path = locator_.live_path(parent)) return join_path(*path, below);
         const auto place = locator_.journal().places().find(parent);
-        if (!place || !gone_.contains(parent)) return std::nullopt;
+        if (!gone_.contains(parent)) {
+            const auto path = locator_.live_path(parent);
+            return path ? std::optional(join_path(*path, below)) : std::nullopt;
+        }
+        if (!place) return std::nullopt;
         below = join_path(place->newest.name, below);
         parent = place->newest.parent;
     }
@@ -85,117 +142,257 @@ std::optional<std::string> Finder::last_path(const NameKey& name) {
 
 Result<> Finder::look_at_file(const ObjectKey& key) {
     journal::Journal& journal = locator_.journal();
-    if (!journal.places().contains(key) || !journal.attic().contains(key)) return {};
     const auto handle = locator_.object(key, Access::kPath);
-    if (!handle) return {};
+    if (!handle) return is_absence(handle.error()) ? Result<>() : handle.error();
     TRY_ASSIGN(const struct stat st, sys::stat_fd((*handle)->fd.get()));
-    if (st.st_nlink != 1) return {};
-    // The attic's link is the only one that is left. Looked up only now: what we remove ourselves
-    // loses its place first.
+    // Looked up only now: what we remove ourselves loses its place first.
     const auto place = journal.places().find(key);
     if (!place) return {};
-    TRY(look_at_directory(place->newest.parent));
+    if (!gone_.contains(place->newest.parent)) {
+        if (!locator_.known_directory(place->newest.parent)) return {};
+        TRY_ASSIGN(const auto standing, locator_.standing(place->newest));
+        if (standing && standing->key == key) return {};
+    }
+    const journal::NameImage image{place->newest, key, st.st_mode & S_IFMT};
     // A directory that is in the attic took what was in it along.
     auto path = last_path(place->newest);
     if (!path) return {};
-    if (!gone_.contains(place->newest.parent)) {
-        TRY_ASSIGN(const auto standing, locator_.standing(place->newest));
-        if (standing && standing->key == key) return {};  // its link in the attic is a copy
-    }
-    found_.files.push_back({place->newest, key, st.st_mode & S_IFMT});
     found_.paths.push_back(*std::move(path));
+    if (st.st_nlink > 1) {
+        with_other_names_.emplace(key, image);
+    } else {
+        found_.files.push_back(image);
+    }
     return {};
 }
 
-class Successors {
- public:
-    Successors(Locator& locator, const std::vector<ObjectKey>& directories,
-               const std::vector<journal::Delta>& deltas)
-        : locator_(locator), gone_(directories.begin(), directories.end()), deltas_(deltas) {}
+// A walk sets the place of what it finds: another name in the workspace leads to it.
+Result<> Finder::look_for_other_names() {
+    if (with_other_names_.empty()) return {};
+    std::unordered_set<ObjectKey> keys;
+    for (const auto& [key, image] : with_other_names_)
+        keys.insert(key);
+    TRY(locator_.search(keys));
+    for (const auto& [key, image] : with_other_names_) {
+        const auto place = locator_.journal().places().find(key);
+        if (!place || place->newest != image.at || !S_ISREG(image.type)) continue;
+        found_.files.push_back(image);
+        found_.elsewhere.push_back(key);
+    }
+    return {};
+}
 
-    Result<> run() {
+class Maker {
+ public:
+    Maker(Locator& locator, const Vanished& vanished, const Edges& edges)
+        : locator_(locator),
+          vanished_(vanished),
+          gone_(vanished.directories.begin(), vanished.directories.end()),
+          edges_(edges) {}
+
+    Result<Successors> run() {
+        TRY_ASSIGN(known_, locator_.journal().mentioned_by_all_deltas());
         for (const ObjectKey& key : std::vector(gone_.begin(), gone_.end()))
             TRY(find(key));
-        if (replaced_.empty()) return {};
-        crash_point("vanished.made");
-        const int deltas = locator_.journal().state_dir().deltas();
-        TRY_ASSIGN(const auto numbers, journal::list_deltas(deltas));
-        for (const journal::DeltaNumber number : numbers)
-            TRY(journal::replace_objects(deltas, number, replaced_));
-        return locator_.journal().places().replace(replaced_);
+        for (const ObjectKey& key : vanished_.elsewhere)
+            TRY(copy(key));
+        if (!made_.replaced.empty()) TRY(replace());
+        for (const journal::NameImage& image : vanished_.files)
+            made_.images.push_back(image);
+        for (journal::NameImage& image : made_.images) {
+            image.at.parent = now(image.at.parent);
+            image.object = now(*image.object);
+        }
+        return std::move(made_);
     }
 
  private:
     Result<> find(const ObjectKey& key);
-    Result<ObjectKey> make(const ObjectKey& key, int parent, const std::string& name);
+    Result<> copy(const ObjectKey& key);
+    Result<> replace();
+    ObjectKey now(const ObjectKey& key) const {
+        const auto found = made_.replaced.find(key);
+        return found == made_.replaced.end() ? key : found->second;
+    }
+    bool is_taken_away(const NameKey& at) const;
+    bool had_successor(const ObjectKey& key);
+    Result<ObjectKey> make(const ObjectKey& key);
+    Result<ObjectKey> enter(const std::string& name);
 
     Locator& locator_;
+    const Vanished& vanished_;
     std::set<ObjectKey> gone_;  // those that are still to be found
-    const std::vector<journal::Delta>& deltas_;
-    journal::ReplacedObjects replaced_;
+    const Edges& edges_;
+    std::set<ObjectKey> known_;
+    Successors made_;
 };
 
+Result<> Maker::replace() {
+    TRY(locator_.journal().places().begin_replace(made_.replaced));
+    crash_point("vanished.made");
+    const int deltas = locator_.journal().state_dir().deltas();
+    TRY_ASSIGN(const auto numbers, journal::list_deltas(deltas));
+    for (const journal::DeltaNumber number : numbers)
+        TRY(journal::replace_objects(deltas, number, made_.replaced));
+    return {};
+}
+
+/// One that was made before an interruption.
+bool Maker::had_successor(const ObjectKey& key) {
+    const auto successor = locator_.journal().places().successor(key);
+    if (!successor) return false;
+    const bool in_attic = locator_.journal().attic().contains(*successor);
+    if (!in_attic && !locator_.known_directory(*successor)) return false;
+    made_.replaced.emplace(key, *successor);
+    return true;
+}
+
+bool Maker::is_taken_away(const NameKey& at) const {
+    return std::any_of(edges_.begin(), edges_.end(),
+                       [&](const Edge& edge) { return edge.delta.names.contains(at); });
+}
+
 // The one above it comes first; whoever is asked twice is in a loop.
-Result<> Successors::find(const ObjectKey& key) {
+Result<> Maker::find(const ObjectKey& key) {
     if (gone_.erase(key) == 0) return {};
     const auto place = locator_.journal().places().find(key);
     if (!place) return {};
-    TRY(find(place->newest.parent));
-    NameKey at = place->newest;
-    if (const auto above = replaced_.find(at.parent); above != replaced_.end())
-        at.parent = above->second;
-    if (!replaced_.contains(place->newest.parent) && !locator_.live_path(at.parent)) return {};
-    TRY_ASSIGN(const HandlePtr parent, locator_.directory(at.parent));
-    TRY_ASSIGN(const auto standing, locator_.standing(at));
-    if (standing && !S_ISDIR(standing->type)) {
-        return Error(ErrorKind::kConflict, ENOTDIR,
-                     "restore: " + at.name + " was a directory and is none any more",
-                     "move it out of the way");
+    const NameKey& at = place->newest;
+    TRY(find(at.parent));
+    const NameKey there{now(at.parent), at.name};
+    if (there.parent == at.parent && !locator_.live_path(at.parent)) return {};
+    if (!had_successor(key)) {
+        std::optional<Standing> standing;
+        if (locator_.known_directory(there.parent)) {
+            TRY_ASSIGN(standing, locator_.standing(there));
+        }
+        if (standing && !is_taken_away(at)) {
+            if (!S_ISDIR(standing->type)) {
+                return Error(ErrorKind::kConflict, ENOTDIR,
+                             "restore: " + at.name + " was a directory and is none any more",
+                             "move it out of the way");
+            }
+            if (known_.contains(standing->key)) {
+                return Error(ErrorKind::kConflict, EEXIST,
+                             "restore: another directory was moved to where " + at.name + " was",
+                             "move it back to where it came from, or out of the workspace");
+            }
+            made_.replaced.emplace(key, standing->key);
+            return {};
+        }
+        TRY_ASSIGN(const ObjectKey successor, make(key));
+        made_.replaced.emplace(key, successor);
     }
-    ObjectKey successor;
-    if (standing) {
-        successor = standing->key;
-    } else {
-        TRY_ASSIGN(successor, make(key, parent->fd.get(), at.name));
-    }
-    replaced_.emplace(key, successor);
-    // Where those below look for it.
-    return locator_.journal().places().set(successor, at);
+    if (locator_.journal().attic().contains(now(key)) && !is_put(key, edges_) &&
+        !is_put(now(key), edges_))
+        made_.images.push_back({at, key, S_IFDIR});
+    return {};
 }
 
-Result<ObjectKey> Successors::make(const ObjectKey& key, int parent, const std::string& name) {
-    TRY(lend_directory(parent, [&] { return sys::make_directory(parent, name, kDefaultMode); }));
-    crash_point("vanished.directory");
-    TRY_ASSIGN(const UniqueFd made, sys::open_at(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW));
-    for (const journal::Delta& delta : deltas_) {
-        const auto image = delta.objects.find(key);
-        if (image == delta.objects.end() || !image->second.attributes) continue;
+/// What was just made in the attic gets the name of its key.
+Result<ObjectKey> Maker::enter(const std::string& name) {
+    journal::Attic& attic = locator_.journal().attic();
+    TRY_ASSIGN(const sys::StatX x, sys::statx_at(attic.directory(), name));
+    const ObjectKey key = key_of(x);
+    TRY(sys::rename(attic.directory(), name, attic.directory(), journal::Attic::file_name(key)));
+    attic.note_added(key);
+    crash_point("vanished.entered");
+    return key;
+}
+
+Result<ObjectKey> Maker::make(const ObjectKey& key) {
+    const int attic = locator_.journal().attic().directory();
+    const std::string name = "x-new";  // a left-over of a kill is removed by the next writer
+    ignore(sys::remove_directory(attic, name), "there is none, as a rule");
+    TRY(sys::make_directory(attic, name, 0755));
+    TRY_ASSIGN(const UniqueFd made, sys::open_at(attic, name, O_PATH | O_DIRECTORY));
+    for (const Edge& edge : edges_) {
+        const auto image = edge.delta.objects.find(key);
+        if (image == edge.delta.objects.end() || !image->second.attributes) continue;
         TRY(write_attributes(made.get(), *image->second.attributes, true));
         break;
     }
-    TRY_ASSIGN(const sys::StatX x, sys::statx_at(made.get(), ""));
-    return key_of(x);
+    return enter(name);
+}
+
+// A file with names outside the workspace goes on without us; the journal's is a copy of it as it
+// is.
+Result<> Maker::copy(const ObjectKey& key) {
+    if (had_successor(key)) return {};
+    TRY_ASSIGN(const HandlePtr old, locator_.object(key, Access::kRead));
+    TRY_ASSIGN(const struct stat st, sys::stat_fd(old->fd.get()));
+    const int attic = locator_.journal().attic().directory();
+    const std::string name = "x-copy";
+    ignore(sys::unlink(attic, name), "there is none, as a rule");
+    TRY_ASSIGN(const UniqueFd made, sys::open_at(attic, name, O_RDWR | O_CREAT | O_EXCL, 0600));
+    TRY(sys::truncate(made.get(), static_cast<std::uint64_t>(st.st_size)));
+    TRY(sys::copy_bytes(old->fd.get(), 0, made.get(), 0, static_cast<std::uint64_t>(st.st_size)));
+    TRY_ASSIGN(const journal::Attributes attributes, read_attributes(old->fd.get()));
+    TRY(write_attributes(made.get(), attributes, true));
+    TRY_ASSIGN(const ObjectKey successor, enter(name));
+    made_.replaced.emplace(key, successor);
+    return {};
 }
 
 }  // namespace
 
-Result<Vanished> find_vanished(Locator& locator, const std::vector<journal::Delta>& deltas) {
-    return Finder(locator).find(deltas);
+Result<Vanished> find_vanished(Locator& locator, const Edges& edges) {
+    return Finder(locator, edges).find();
 }
 
-Result<> replace_vanished_directories(Locator& locator, const std::vector<ObjectKey>& directories,
-                                      const std::vector<journal::Delta>& deltas) {
-    return Successors(locator, directories, deltas).run();
+Result<Successors> make_successors(Locator& locator, const Vanished& vanished, const Edges& edges) {
+    return Maker(locator, vanished, edges).run();
 }
 
-Result<> put_back_vanished_files(Locator& locator, const std::vector<journal::NameImage>& files) {
-    for (const journal::NameImage& image : files) {
+Result<> finish_successors(Locator& locator, const Successors& successors) {
+    if (successors.replaced.empty()) return {};
+    crash_point("vanished.booked");
+    return locator.journal().places().replace(successors.replaced);
+}
+
+// A directory comes back in the nearest edge that speaks of it or of anything that is in it.
+Result<> book(Locator& locator, const Successors& successors, const Edges& edges) {
+    const std::vector<journal::NameImage>& images = successors.images;
+    const auto now = [&](const ObjectKey& key) {
+        const auto found = successors.replaced.find(key);
+        return found == successors.replaced.end() ? key : found->second;
+    };
+    std::unordered_map<ObjectKey, std::size_t> nearest;
+    const auto note = [&](const ObjectKey& key, std::size_t edge) {
+        const auto [entry, fresh] = nearest.try_emplace(key, edge);
+        entry->second = std::min(entry->second, edge);
+    };
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+        for (const ObjectKey& key : edges[i].delta.mentioned()) {
+            note(key, i);
+            if (const auto place = locator.journal().places().find(key))
+                note(now(place->newest.parent), i);
+        }
+    }
+    // Those above come first in the list; they take after those below.
+    for (auto image = images.rbegin(); image != images.rend(); ++image) {
+        const auto edge = nearest.find(*image->object);
+        if (edge != nearest.end()) note(image->at.parent, edge->second);
+    }
+    for (const journal::NameImage& image : images) {
+        const auto edge = nearest.find(*image.object);
+        if (edge == nearest.end()) continue;
+        TRY(journal::put_first(locator.journal().state_dir().deltas(), edges[edge->second].number,
+                               image));
+    }
+    return {};
+}
+
+Result<> put_back(Locator& locator, const std::vector<journal::NameImage>& images) {
+    journal::Attic& attic = locator.journal().attic();
+    for (const journal::NameImage& image : images) {
         TRY_ASSIGN(const auto standing, locator.standing(image.at));
         if (standing) continue;
         TRY_ASSIGN(const HandlePtr parent, locator.directory(image.at.parent));
-        TRY(lend_directory(parent->fd.get(), [&] {
-            return locator.journal().attic().link_out(*image.object, parent->fd.get(),
-                                                      image.at.name);
+        const int fd = parent->fd.get();
+        TRY(lend_directory(fd, [&] {
+            return S_ISDIR(image.type) ? attic.move_out(*image.object, fd, image.at.name)
+                                       : attic.link_out(*image.object, fd, image.at.name);
         }));
         crash_point("vanished.put-back");
     }

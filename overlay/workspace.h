@@ -19,6 +19,7 @@
 #include "overlay/policed_tree.h"
 #include "overlay/restorer.h"
 #include "overlay/session.h"
+#include "overlay/vanished.h"
 
 namespace unwrite::overlay {
 
@@ -76,8 +77,8 @@ class Workspace final : public Session, public Operations {
     Result<> arrive(const Crossing& crossing, const Node& node, journal::DeltaNumber inverse,
                     NodeNumber target);
     Result<> finish_pending(const journal::Pending& pending);
-    Result<std::vector<journal::Delta>> all_deltas();
-    Result<> finish_after_loss(Result<> failed);
+    Result<Edges> all_edges();
+    Result<> mend_for_recovery();
     Result<> recover_closed();
     Result<> apply_images(const RevertPlan& plan);
     Result<> take_back_images(const Error& why);
@@ -91,9 +92,9 @@ class Workspace final : public Session, public Operations {
     /// `redo_tip`: where redo leads afterwards, when the caller knows.
     Result<Moved> move(const Asker& asker, NodeNumber target, Consent consent, bool refuse_behind,
                        std::optional<NodeNumber> redo_tip = std::nullopt);
-    /// All that the way to a node says, nearest first.
-    Result<std::vector<journal::Delta>> deltas_to(NodeNumber target);
-    Result<std::vector<std::string>> written_behind(const std::vector<journal::Delta>& deltas);
+    Result<Edges> edges_to(NodeNumber target);
+    bool is_written_behind(const ObjectKey& key);
+    std::vector<std::string> written_behind(const Edges& edges);
     Result<> book_vanished(NodeNumber target);
     struct Foreseen {
         Moved moved;

@@ -1,7 +1,6 @@
 #include "base/clock.h"
 #include "base/crash_point.h"
 #include "overlay/closing.h"
-#include "overlay/vanished.h"
 #include "overlay/workspace.h"
 
 namespace unwrite::overlay {
@@ -214,33 +213,30 @@ Result<> Workspace::finish_pending(const Pending& pending) {
     return go_to(pending.target, head_.redo_tip);
 }
 
-Result<std::vector<Delta>> Workspace::all_deltas() {
+Result<Edges> Workspace::all_edges() {
     const int directory = journal_->state_dir().deltas();
-    std::vector<Delta> deltas;
+    Edges edges;
     TRY_ASSIGN(const auto numbers, journal::list_deltas(directory));
     for (const DeltaNumber number : numbers) {
-        TRY_ASSIGN(deltas.emplace_back(), journal::read_delta(directory, number));
+        TRY_ASSIGN(Delta delta, journal::read_delta(directory, number));
+        edges.push_back({number, std::move(delta)});
     }
-    return deltas;
+    return edges;
 }
 
 // What the restore needs may have been removed while nothing was mounted: then it goes on with what
 // is made in its place.
-Result<> Workspace::finish_after_loss(Result<> failed) {
-    if (!capture_.interval_is_empty()) return failed;
-    TRY_ASSIGN(const auto deltas, all_deltas());
-    TRY_ASSIGN(const Vanished vanished, find_vanished(locator_, deltas));
-    if (vanished.directories.empty()) return failed;
-    TRY(replace_vanished_directories(locator_, vanished.directories, deltas));
-    TRY_ASSIGN(const auto replaced, all_deltas());
-    TRY_ASSIGN(const Vanished left, find_vanished(locator_, replaced));
-    TRY(put_back_vanished_files(locator_, left.files));
-    std::optional<Pending> pending;
-    {
-        const std::lock_guard lock(journal_->store_mutex());
-        TRY_ASSIGN(pending, journal_->store().pending());
-    }
-    return pending ? finish_pending(*pending) : Result<>();
+Result<> Workspace::mend_for_recovery() {
+    if (!capture_.interval_is_empty()) return {};
+    locator_.begin();
+    TRY_ASSIGN(const Edges before, all_edges());
+    TRY_ASSIGN(const Vanished found, find_vanished(locator_, before));
+    if (found.empty()) return {};
+    TRY_ASSIGN(const Successors successors, make_successors(locator_, found, before));
+    TRY(put_back(locator_, successors.images));
+    TRY(finish_successors(locator_, successors));
+    locator_.begin();
+    return {};
 }
 
 Result<> Workspace::recover_closed() {
@@ -255,9 +251,8 @@ Result<> Workspace::recover_closed() {
         return {};
     }
     gate_.set_wounded(false);
-    Result<> finished = finish_pending(*pending);
-    if (!finished && finished.error().kind() == ErrorKind::kCorrupt)
-        finished = finish_after_loss(std::move(finished));
+    Result<> finished = mend_for_recovery();
+    if (finished) finished = finish_pending(*pending);
     if (!finished) {
         gate_.set_wounded(true);
         return finished;

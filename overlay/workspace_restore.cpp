@@ -2,7 +2,6 @@
 #include <cerrno>
 
 #include "overlay/closing.h"
-#include "overlay/vanished.h"
 #include "overlay/workspace.h"
 
 namespace unwrite::overlay {
@@ -35,58 +34,55 @@ OriginNumber Workspace::origin_of(const Asker& asker) {
     return origins_->resolve(caller).origin;
 }
 
-Result<std::vector<journal::Delta>> Workspace::deltas_to(NodeNumber target) {
+Result<Edges> Workspace::edges_to(NodeNumber target) {
     TRY_ASSIGN(const History history, this->history());
     TRY_ASSIGN(const auto path, history.path_to(target));
-    std::vector<journal::Delta> deltas;
+    Edges edges;
     for (const Crossing& crossing : path) {
-        TRY_ASSIGN(deltas.emplace_back(),
+        TRY_ASSIGN(journal::Delta delta,
                    journal::read_delta(journal_->state_dir().deltas(), crossing.delta));
+        edges.push_back({crossing.delta, std::move(delta)});
     }
-    return deltas;
+    return edges;
+}
+
+bool Workspace::is_written_behind(const ObjectKey& key) {
+    const auto stamped = capture_.stamped(key);
+    if (!stamped) return false;
+    const auto handle = locator_.object(key, Access::kPath);
+    if (!handle) return false;
+    const auto st = sys::stat_fd((*handle)->fd.get());
+    return st && Capture::stamp_of(*st) != *stamped;
 }
 
 // Files whose content is not as the mount left it last.
-Result<std::vector<std::string>> Workspace::written_behind(
-    const std::vector<journal::Delta>& deltas) {
+std::vector<std::string> Workspace::written_behind(const Edges& edges) {
     std::set<ObjectKey> seen;
     std::vector<std::string> paths;
-    for (const journal::Delta& delta : deltas) {
-        for (const auto& [key, image] : delta.objects) {
-            if (!image.size || !seen.insert(key).second) continue;
-            const auto stamped = capture_.stamped(key);
-            if (!stamped) continue;
-            const auto handle = locator_.object(key, Access::kPath);
-            if (!handle) continue;
-            TRY_ASSIGN(const struct stat st, sys::stat_fd((*handle)->fd.get()));
-            if (Capture::stamp_of(st) == *stamped) continue;
+    for (const Edge& edge : edges) {
+        for (const auto& [key, image] : edge.delta.objects) {
+            if (!image.size || !seen.insert(key).second || !is_written_behind(key)) continue;
             if (auto path = locator_.live_path(key)) paths.push_back(*std::move(path));
         }
     }
     return paths;
 }
 
-// What lost its place behind the mount lost it in the open interval, as far as the journal can say:
-// with that in a delta of its own it comes back like anything else, and what stands there now is
-// kept for the way back. Gate closed.
+// What lost its place behind the mount lost it, as far as the journal can say, in the last interval
+// that captured it: with that in the delta it comes back like anything else, and what stands there
+// now is kept for the way back. Gate closed.
 Result<> Workspace::book_vanished(NodeNumber target) {
     if (!capture_.interval_is_empty())
         TRY(seal(NodeKind::kStep, "", "before what changed behind the mount", 0));
-    TRY_ASSIGN(const auto before, deltas_to(target));
+    TRY_ASSIGN(const Edges before, edges_to(target));
     TRY_ASSIGN(const Vanished found, find_vanished(locator_, before));
-    TRY(replace_vanished_directories(locator_, found.directories, before));
-    TRY_ASSIGN(const auto deltas, deltas_to(target));
-    TRY_ASSIGN(const Vanished vanished, find_vanished(locator_, deltas));
-    journal::DeltaWriter& writer = capture_.writer();
-    for (const journal::NameImage& image : vanished.files) {
+    TRY_ASSIGN(const Successors successors, make_successors(locator_, found, before));
+    for (const journal::NameImage& image : successors.images)
         capture_.note(*image.object);
-        TRY_ASSIGN(const HandlePtr parent, locator_.directory(image.at.parent));
-        TRY_ASSIGN(const journal::Attributes attributes, read_attributes(parent->fd.get()));
-        TRY(writer.attributes(image.at.parent, attributes, 0));
-        TRY(writer.name(image, 0));
-    }
-    if (capture_.interval_is_empty()) return {};
-    TRY(seal(NodeKind::kStep, "", "changed behind the mount", 0));
+    TRY_ASSIGN(const Edges edges, edges_to(target));
+    TRY(book(locator_, successors, edges));
+    TRY(finish_successors(locator_, successors));
+    locator_.begin();
     return {};
 }
 
@@ -94,11 +90,12 @@ Result<Workspace::Foreseen> Workspace::foresee(const Asker& asker, NodeNumber ta
                                                Detail detail) {
     const OriginNumber asking = origin_of(asker);
     const std::lock_guard lock(operation_mutex_);
-    TRY_ASSIGN(const auto deltas, deltas_to(target));
-    TRY_ASSIGN(Vanished vanished, find_vanished(locator_, deltas));
+    locator_.begin();
+    TRY_ASSIGN(const Edges edges, edges_to(target));
+    TRY_ASSIGN(Vanished vanished, find_vanished(locator_, edges));
     Foreseen foreseen{{}, !vanished.empty()};
     foreseen.moved.to = target;
-    TRY_ASSIGN(foreseen.moved.behind, written_behind(deltas));
+    foreseen.moved.behind = written_behind(edges);
     for (std::string& path : vanished.paths)
         foreseen.moved.behind.push_back(std::move(path));
     std::sort(foreseen.moved.behind.begin(), foreseen.moved.behind.end());
@@ -139,7 +136,11 @@ Result<Moved> Workspace::move(const Asker& asker, NodeNumber target, Consent con
     if (consent == Consent::kNone || (consent == Consent::kOwn && !own)) return moved;
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
     TRY(closing.refuse_if_wounded("restore"));
-    if (foreseen.vanished) TRY(book_vanished(target));
+    locator_.begin();
+    if (foreseen.vanished) {
+        TRY(book_vanished(target));
+        TRY_ASSIGN(moved.changes, inspector_.changes_to(target, detail));
+    }
     if (!capture_.interval_is_empty())
         TRY(seal(NodeKind::kStep, "", "before going to n" + std::to_string(target), 0));
     moved.from = head_.current;

@@ -5,7 +5,6 @@
 #include "base/crash_point.h"
 #include "overlay/closing.h"
 #include "overlay/path_plan.h"
-#include "overlay/vanished.h"
 #include "overlay/workspace.h"
 
 namespace unwrite::overlay {
@@ -17,7 +16,7 @@ Error conflict(const std::vector<std::string>& paths) {
     for (const std::string& path : paths)
         list += "\n  " + path;
     return Error(ErrorKind::kConflict, EBUSY,
-                 "undo: changed since by others, so nothing was done:" + list,
+                 "undo: changed since by others or behind the mount, so nothing was done:" + list,
                  "take these back with `unwrite rollback`, or restore single files with `unwrite "
                  "restore PATH --from NODE`");
 }
@@ -110,6 +109,12 @@ Result<Moved> Workspace::carry_out(const Asker& asker, const RevertPlan& plan,
     if (plan.empty())
         return Error(ErrorKind::kNothing, ENOENT,
                      "No edits have been applied to any file with this session.");
+    std::vector<std::string> behind;
+    for (const auto& [key, image] : plan.images.objects) {
+        if (image.size && is_written_behind(key))
+            behind.push_back(locator_.live_path(key).value_or(journal::Attic::file_name(key)));
+    }
+    if (!behind.empty()) return conflict(behind);
     Moved moved;
     moved.changes = changes_of(plan, locator_);
     moved.others = others_in(moved.changes, origin_of(asker));
@@ -130,6 +135,7 @@ Result<Moved> Workspace::carry_out(const Asker& asker, const RevertPlan& plan,
 Result<Moved> Workspace::revert(const Asker& asker, const std::string& what, bool dry_run) {
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
     TRY(closing.refuse_if_wounded("undo"));
+    locator_.begin();
     TRY_ASSIGN(const History history, this->history());
     RevertSelection selection;
     selection.origins = origins_->of_session(what);
@@ -158,11 +164,12 @@ Result<Moved> Workspace::restore_paths(const Asker& asker, const std::vector<std
                                        const std::string& node, bool dry_run) {
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
     TRY(closing.refuse_if_wounded("restore"));
+    locator_.begin();
     TRY_ASSIGN(const History history, this->history());
     TRY_ASSIGN(const NodeNumber number, history.resolve(node, history.head.root));
     if (!dry_run) {
-        TRY_ASSIGN(const auto deltas, deltas_to(number));
-        TRY_ASSIGN(const Vanished vanished, find_vanished(locator_, deltas));
+        TRY_ASSIGN(const Edges edges, edges_to(number));
+        TRY_ASSIGN(const Vanished vanished, find_vanished(locator_, edges));
         if (!vanished.empty()) TRY(book_vanished(number));
     }
     TRY_ASSIGN(const RevertPlan plan, plan_paths(history, locator_, *journal_, number, paths));

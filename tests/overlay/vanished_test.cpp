@@ -134,6 +134,142 @@ TEST_F(VanishedTest, OnePathOfItCanBeHadBackS85) {
     expect_captured_files();
 }
 
+TEST_F(VanishedTest, WhatIsMovedOutOfTheWorkspaceIsLeftAloneS85) {
+    const auto outside = scratch_.path() / "outside";
+    std::filesystem::create_directories(outside);
+    // While somebody has it open: a descriptor must not lead there.
+    ASSERT_EQ(actor().hold(0, "src"), 0);
+    std::filesystem::rename(raw() / "src", outside / "src");
+    std::filesystem::rename(raw() / "top", outside / "top");
+    const Snapshot there = snapshot(outside.string());
+    ASSERT_OK(operations().discard(World::asker(), false, Consent::kAll));
+    EXPECT_EQ(difference(there, snapshot(outside.string())), "");
+    expect_captured_files();
+    actor().drop(0);
+    expect_no_problem();
+}
+
+TEST_F(VanishedTest, AnotherHardLinkOutsideIsLeftAloneS85) {
+    const auto outside = scratch_.path() / "outside";
+    std::filesystem::create_hard_link(raw() / "top", outside);
+    std::filesystem::remove(raw() / "top");
+    ASSERT_OK(operations().discard(World::asker(), false, Consent::kAll));
+    std::ifstream in(outside);
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), "changed\n");
+    EXPECT_EQ(text("top"), "top\n");
+}
+
+TEST_F(VanishedTest, ADirectoryMovedToWhereAnotherWasIsNotMergedWithItS85) {
+    before("d1/x", "one\n");
+    before("d2/x", "two\n");
+    checkpoint("A");
+    save("d1/x", "ONE\n");
+    save("d2/x", "TWO\n");
+    remove_behind("d2");
+    std::filesystem::rename(raw() / "d1", raw() / "d2");
+    const auto refused = operations().rollback(World::asker(), "A", false, Consent::kAll);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().kind(), ErrorKind::kConflict);
+    std::filesystem::rename(raw() / "d2", raw() / "d1");
+    ASSERT_OK(operations().rollback(World::asker(), "A", false, Consent::kAll));
+    EXPECT_EQ(text("d1/x"), "one\n");
+    EXPECT_EQ(text("d2/x"), "two\n");
+}
+
+TEST_F(VanishedTest, WhatVanishedAndWasMadeAnewThroughTheMountComesBackS85) {
+    checkpoint("A");
+    const Snapshot a = world_->look();
+    ASSERT_EQ(actor().write("src/a", 0, "B"), 0);
+    std::filesystem::remove(raw() / "src/a");
+    before("src/a", "behind\n");
+    save("src/a", "agent\n");
+    ASSERT_OK(operations().rollback(World::asker(), "A", false, Consent::kAll));
+    EXPECT_EQ(text("src/a"), "A\n");
+    ASSERT_OK(operations().discard(World::asker(), false, Consent::kAll));
+    expect_captured_files();
+}
+
+TEST_F(VanishedTest, TwoReplacementsBehindInTwoIntervalsComeBackOneByOneS85) {
+    checkpoint("A");
+    std::filesystem::remove(raw() / "src/a");
+    before("src/a", "first\n");
+    ASSERT_EQ(actor().write("src/a", 0, "F"), 0);
+    checkpoint("B");
+    std::filesystem::remove(raw() / "src/a");
+    before("src/a", "second\n");
+    ASSERT_EQ(actor().write("src/a", 0, "S"), 0);
+    ASSERT_OK(operations().rollback(World::asker(), "B", false, Consent::kAll));
+    EXPECT_EQ(text("src/a"), "second\n") << "as B left it is not known; the state before is";
+    ASSERT_OK(operations().discard(World::asker(), false, Consent::kAll));
+    EXPECT_EQ(text("src/a"), "a\n");
+}
+
+TEST_F(VanishedTest, ADirectoryMadeAnewThroughTheMountGivesWayS85) {
+    checkpoint("A");
+    ASSERT_EQ(actor().write("src/sub/new", 0, "N"), 0);
+    remove_behind("src/sub");
+    ASSERT_EQ(actor().mkdir("src/sub", 0755), 0);
+    make("src/sub/other", "other\n");
+    ASSERT_OK(operations().rollback(World::asker(), "A", false, Consent::kAll));
+    EXPECT_EQ(text("src/sub/new"), "new\n");
+    EXPECT_FALSE(exists("src/sub/other"));
+    ASSERT_OK(operations().discard(World::asker(), false, Consent::kAll));
+    expect_captured_files();
+}
+
+TEST_F(VanishedTest, DirectoriesThatWereMovedInACircleAreFoundMissingS85) {
+    for (const char* name : {"a", "b", "c"})
+        ASSERT_EQ(actor().mkdir(name, 0755), 0);
+    make("a/x", "x");
+    checkpoint("A");
+    for (const auto& [from, to] :
+         std::vector<std::pair<const char*, const char*>>{{"c", "a/c"},
+                                                          {"a/c", "c"},
+                                                          {"b", "a/b"},
+                                                          {"a/b", "c/b"},
+                                                          {"a", "c/a"},
+                                                          {"c/a", "c/b/a"}})
+        ASSERT_EQ(actor().rename(from, to, 0), 0) << from;
+    ASSERT_EQ(actor().write("c/b/a/x", 0, "X"), 0);
+    world_->reopen();
+    remove_behind("c");
+    world_->reopen();
+    ASSERT_OK(operations().rollback(World::asker(), "A", false, Consent::kAll));
+    EXPECT_EQ(text("a/x"), "x");
+    EXPECT_TRUE(exists("b"));
+    EXPECT_TRUE(exists("c"));
+}
+
+TEST_F(VanishedTest, ALongChainOfMovedDirectoriesIsFoundMissingSoonS85) {
+    std::string path = "src";
+    for (int i = 0; i < 40; ++i) {
+        ASSERT_EQ(actor().mkdir(path + "/t", 0755), 0);
+        path += "/d";
+        ASSERT_EQ(actor().rename(path.substr(0, path.size() - 1) + "t", path, 0), 0);
+    }
+    make(path + "/x", "x");
+    checkpoint("A");
+    ASSERT_EQ(actor().write(path + "/x", 0, "X"), 0);
+    world_->reopen();
+    remove_behind("src");
+    ASSERT_OK(operations().rollback(World::asker(), "A", false, Consent::kAll));
+    EXPECT_EQ(text(path + "/x"), "x");
+}
+
+TEST_F(VanishedTest, UndoOfOneStepRefusesWhatWasWrittenBehindS85) {
+    checkpoint();
+    replace("src/sub/new", "step\n");
+    const std::string node = checkpoint();
+    {
+        std::ofstream out(raw() / "src/sub/new", std::ios::app);
+        out << "behind\n";
+    }
+    const auto refused = operations().revert(World::asker(), node, false);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().kind(), ErrorKind::kConflict);
+    EXPECT_EQ(text("src/sub/new"), "step\nbehind\n");
+}
+
 // Killed at the n-th crash point of the discard, for every n (in the short form: every fifth) until
 // it is not killed any more.
 TEST_F(VanishedTest, ADiscardThatIsKilledAnywhereIsDoneByTheNextOneS49) {
