@@ -39,6 +39,8 @@ Result<HandlePtr> open_verified(int directory, const std::string& name, const Ob
         if (number == ENOENT || number == ENOTDIR || number == ELOOP) return Error(ESTALE);
         // Another object may refuse what this one would not: a socket cannot be opened at all.
         const auto there = sys::statx_at(directory, name);
+        // The directory does not let us look: that says nothing of what is in it.
+        if (!there && there.error().number() == EACCES) return there.error();
         if (!there || key_of(*there) != key) return Error(ESTALE);
         return std::move(fd).error();
     }
