@@ -102,7 +102,12 @@ Result<std::vector<std::string>> confined(const Context& context, const Workspac
         options.caches ? cache_directories() : std::vector<std::string>();
     for (const std::string& place : options.write) {
         const Result<std::string> real = real_path(context.base, place);
-        if (!real) return real.error().with_context("run: --write " + quote_name(place));
+        const Result<struct stat> there = real ? sys::stat_at(AT_FDCWD, *real) : real.error();
+        if (!there) {
+            return Error(ErrorKind::kUsage, there.error().number(),
+                         "run: --write " + quote_name(place) + ": " + there.error().message(),
+                         "name a directory that is there");
+        }
         writable.push_back(*real);
     }
     std::sort(writable.begin(), writable.end());

@@ -205,6 +205,7 @@ S61_a_confined_command_ends_as_it_ends() {
     u run --on-exit keep --network none -- sh -c 'tail -n +3 /proc/net/dev'
     [[ $(wc -l <"$scratch/out") == 1 ]] || fail "it has interfaces: $(cat "$scratch/out")"
     expect 2 run --network maybe -- true
+    expect 2 run --write "$scratch/no/such" -- true
     expect 2 run --no-confine --require-confinement -- true
     end
 }

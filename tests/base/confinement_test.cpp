@@ -1,0 +1,122 @@
+#include "base/confinement.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <functional>
+
+#include "base/syscalls.h"
+
+namespace unwrite::sys {
+namespace {
+
+constexpr int kNotHere = 77;
+
+/// What a process of its own answers, so that the walls end with it.
+int in_a_child(const std::function<int()>& act) {
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(act());
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+int error_of(const Result<UniqueFd>& opened) {
+    return opened ? 0 : opened.error().number();
+}
+
+TEST(Confinement, NothingIsWrittenButBeneathWhatIsAllowed) {
+    const std::string top = ::testing::TempDir() + "wall-" + std::to_string(::getpid());
+    ASSERT_TRUE(make_directory(AT_FDCWD, top, 0700));
+    ASSERT_TRUE(make_directory(AT_FDCWD, top + "/in", 0700));
+    const int code = in_a_child([&] {
+        const Result<WriteWall> wall = WriteWall::create();
+        if (!wall) return kNotHere;
+        if (!wall->allow(top + "/in") || !forbid_new_privileges() || !wall->enforce()) return 1;
+        if (error_of(open_at(AT_FDCWD, top + "/in/f", O_WRONLY | O_CREAT, 0600)) != 0) return 2;
+        if (error_of(open_at(AT_FDCWD, top + "/f", O_WRONLY | O_CREAT, 0600)) != EACCES) return 3;
+        if (rename(AT_FDCWD, top + "/in/f", AT_FDCWD, top + "/f")) return 4;
+        return error_of(open_at(AT_FDCWD, top, O_RDONLY | O_DIRECTORY)) == 0 ? 0 : 5;
+    });
+    ignore(unlink(AT_FDCWD, top + "/in/f"), "it is there only if the wall could be made");
+    EXPECT_TRUE(remove_directory(AT_FDCWD, top + "/in"));
+    EXPECT_TRUE(remove_directory(AT_FDCWD, top));
+    if (code == kNotHere) GTEST_SKIP() << "this kernel has no Landlock";
+    EXPECT_EQ(code, 0);
+}
+
+TEST(Confinement, APlaceThatIsNotThereCannotBeAllowed) {
+    const Result<WriteWall> wall = WriteWall::create();
+    if (!wall) GTEST_SKIP() << "this kernel has no Landlock";
+    const Result<> allowed = wall->allow("/no/such/place");
+    ASSERT_FALSE(allowed);
+    EXPECT_EQ(allowed.error().number(), ENOENT);
+}
+
+TEST(Confinement, NobodyTypesForTheUser) {
+    EXPECT_EQ(in_a_child([] {
+                  if (!forbid_new_privileges() || !forbid_typing()) return 1;
+                  // Not a terminal: without the filter this fails with ENOTTY.
+                  const Result<UniqueFd> null = open_at(AT_FDCWD, "/dev/null", O_RDWR);
+                  if (!null || ::ioctl(null->get(), TIOCSTI, "x") != -1) return 2;
+                  if (last_error().number() != EPERM) return 3;
+                  int size = 0;
+                  if (::ioctl(null->get(), FIONREAD, &size) != -1) return 0;
+                  return last_error().number() == EPERM ? 4 : 0;
+              }),
+              0);
+}
+
+TEST(Confinement, CapabilitiesThatAreNotKeptDoNotComeBack) {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root has any";
+    EXPECT_EQ(in_a_child([] {
+                  if (!keep_capabilities(1u << CAP_CHOWN)) return 1;
+                  if (::prctl(PR_CAPBSET_READ, CAP_CHOWN) != 1) return 2;
+                  if (::prctl(PR_CAPBSET_READ, CAP_DAC_OVERRIDE) != 0) return 3;
+                  ::execl("/bin/sh", "sh", "-c",
+                          "grep -q '^CapEff:.*0000000000000001$' /proc/self/status", nullptr);
+                  return 4;
+              }),
+              0);
+}
+
+TEST(Confinement, EverybodyIsWhoTheyWereInANewNamespace) {
+    int go[2];
+    ASSERT_EQ(::pipe2(go, O_CLOEXEC), 0);
+    const UniqueFd out(go[0]);
+    UniqueFd in(go[1]);
+    const uid_t uid = ::geteuid();
+    const gid_t gid = ::getegid();
+    const Result<pid_t> child = fork_into(CLONE_NEWUSER | CLONE_NEWPID);
+    if (!child) GTEST_SKIP() << "this machine allows no namespaces: " << child.error().message();
+    if (*child == 0) {
+        char ready = 0;
+        if (::read(out.get(), &ready, 1) != 1) ::_exit(2);
+        ::_exit(::geteuid() == uid && ::getegid() == gid && ::getpid() == 1 ? 0 : 1);
+    }
+    const Result<> mapped = map_users(*child);
+    EXPECT_TRUE(mapped) << mapped.error().message();
+    EXPECT_EQ(::write(in.get(), "g", 1), 1);
+    int status = 0;
+    ::waitpid(*child, &status, 0);
+    EXPECT_EQ(status, 0);
+}
+
+TEST(Confinement, DescriptorsFromANumberOnAreClosed) {
+    EXPECT_EQ(in_a_child([] {
+                  const Result<UniqueFd> null = open_at(AT_FDCWD, "/dev/null", O_RDONLY);
+                  if (!null || !close_from(null->get())) return 1;
+                  return ::fcntl(null->get(), F_GETFD) == -1 && ::fcntl(2, F_GETFD) != -1 ? 0 : 2;
+              }),
+              0);
+}
+
+}  // namespace
+}  // namespace unwrite::sys
