@@ -38,6 +38,10 @@ void add_commands(CLI::App& app, Context& context, const std::vector<std::string
     add_gc(app, context);
     add_doctor(app, context);
     add_git(app, context);
+    add_read(app, context);
+    add_edit(app, context);
+    add_apply(app, context);
+    add_mcp(app, context);
 }
 
 constexpr const char* kExamples =

@@ -28,6 +28,11 @@ void add_gc(CLI::App& app, Context& context);
 void add_doctor(CLI::App& app, Context& context);
 /// `git undo` and `git feedback`.
 void add_git(CLI::App& app, Context& context);
+void add_read(CLI::App& app, Context& context);
+void add_edit(CLI::App& app, Context& context);
+void add_apply(CLI::App& app, Context& context);
+/// The server of the Model Context Protocol.
+void add_mcp(CLI::App& app, Context& context);
 
 /// A subcommand whose callback makes `action` the one to be run.
 template <class Options>

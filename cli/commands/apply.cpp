@@ -1,0 +1,71 @@
+#include "cli/commands/commands.h"
+#include "cli/editing_room.h"
+#include "cli/text.h"
+#include "control/protocol.h"
+#include "edit/text_safety.h"
+#include "overlay/editing.h"
+
+namespace unwrite::cli {
+
+namespace {
+
+struct ApplyOptions {
+    std::string patch = "-";
+    unsigned strip = 1;
+};
+
+// An LP1 patch begins with its header, behind blank and comment lines at most.
+bool is_lp1(std::string_view patch) {
+    for (std::size_t at = 0; at < patch.size();) {
+        const std::size_t end = std::min(patch.find('\n', at), patch.size());
+        std::string_view line = patch.substr(at, end - at);
+        at = end + 1;
+        const std::size_t first = line.find_first_not_of(" \t\r");
+        if (first == std::string_view::npos || line[first] == '#') continue;
+        line = line.substr(first, line.find_last_not_of(" \t\r") + 1 - first);
+        return line == "LP1";
+    }
+    return false;
+}
+
+Result<int> apply(Context& context, const ApplyOptions& options) {
+    const edit::Settings settings;
+    const std::string file =
+        options.patch == "-" ? options.patch : absolute_path(context.base, options.patch);
+    TRY_ASSIGN(const std::string patch, read_input(file, settings.max_patch));
+    TRY_ASSIGN(const auto entered, enter_mounted(context.base, /*agent=*/false));
+    overlay::EditRoom room{entered->operations(), entered->files(), entered->asker()};
+    overlay::Editing editing(settings, /*must_read=*/false);
+    const overlay::EditAnswer answer = is_lp1(patch)
+                                           ? editing.edit(room, edit::PatchRequest{patch})
+                                           : editing.apply_unified(room, patch, options.strip);
+    if (context.json) {
+        control::Json paths = control::Json::array();
+        for (const std::string& path : answer.paths)
+            paths.push_back(control::encode_bytes(path));
+        context.out.line(
+            control::dump(control::Json{{"status", answer.failed ? "error" : "ok"},
+                                        {"message", control::encode_bytes(answer.text)},
+                                        {"paths", std::move(paths)}}));
+    } else if (answer.failed) {
+        context.notes.line("unwrite: " + harmless(answer.text));
+    } else {
+        context.out.line(context.out.is_terminal() ? harmless(answer.text) : answer.text);
+    }
+    return answer.failed ? kFailed : kDone;
+}
+
+}  // namespace
+
+void add_apply(CLI::App& app, Context& context) {
+    const auto options = std::make_shared<ApplyOptions>();
+    CLI::App* command = add_command(
+        app, context, "apply", "Carry out a patch (LP1 or a unified diff), wholly or not at all",
+        options, apply);
+    command->add_option("PATCH", options->patch, "The file of the patch (default: stdin)");
+    command->add_option("-p,--strip", options->strip,
+                        "Leading parts of names in a unified diff to drop (default 1)");
+    command->footer("Paths in the patch are relative to the workspace's root.");
+}
+
+}  // namespace unwrite::cli

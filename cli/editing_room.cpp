@@ -1,0 +1,85 @@
+#include "cli/editing_room.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/syscalls.h"
+#include "cli/text.h"
+
+namespace unwrite::cli {
+
+namespace {
+
+class EditingRoom final : public mcp::Room {
+ public:
+    EditingRoom(Workspace workspace, std::unique_ptr<overlay::EditFiles> files)
+        : workspace_(std::move(workspace)), files_(std::move(files)) {}
+
+    overlay::Operations& operations() override { return workspace_.operations(); }
+    overlay::EditFiles& files() override { return *files_; }
+    overlay::Asker asker() const override { return cli::asker(); }
+
+ private:
+    Workspace workspace_;
+    std::unique_ptr<overlay::EditFiles> files_;
+};
+
+// Only to name the pattern of a refusal: the workspace's own configuration is out of reach here,
+// and it is the daemon that refuses.
+std::shared_ptr<const overlay::Policy> known_policy() {
+    const Result<Config> config = load_user_config();
+    if (!config) return nullptr;
+    return config->policy().value_or(nullptr);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<mcp::Room>> enter_mounted(const std::string& directory, bool agent) {
+    TRY_ASSIGN(Workspace workspace, Workspace::open_mounted(directory));
+    auto root = sys::open_at(AT_FDCWD, workspace.root(), O_RDONLY | O_DIRECTORY);
+    if (!root) return root.error().with_context("enter " + quote_name(workspace.root()));
+    TRY_ASSIGN(auto files, overlay::EditFiles::open(*std::move(root),
+                                                    {workspace.root(), known_policy(), agent}));
+    return std::unique_ptr<mcp::Room>(
+        std::make_unique<EditingRoom>(std::move(workspace), std::move(files)));
+}
+
+Result<std::string> path_in_mount(const Context& context, const std::string& path) {
+    TRY_ASSIGN(const Workspace workspace, Workspace::open_mounted(context.base));
+    const std::string plain = absolute_path(context.base, path);
+    if (!control::is_within(plain, workspace.root())) {
+        return Error(ErrorKind::kUsage, EINVAL,
+                     "find " + quote_name(path) + ": it is not in the workspace " +
+                         quote_name(workspace.root()));
+    }
+    return plain;
+}
+
+Result<std::string> read_input(const std::string& file, std::size_t most) {
+    UniqueFd opened;
+    if (file != "-") {
+        auto fd = sys::open_at(AT_FDCWD, file, O_RDONLY);
+        if (!fd) return fd.error().with_context("read " + quote_name(file));
+        opened = *std::move(fd);
+    }
+    const int fd = opened ? opened.get() : STDIN_FILENO;
+    std::string text;
+    for (char bytes[65536];;) {
+        const ssize_t got = ::read(fd, bytes, sizeof bytes);
+        if (got < 0) {
+            const Error error = sys::last_error();
+            if (error.number() == EINTR) continue;
+            return error.with_context("read " + quote_name(file));
+        }
+        if (got == 0) return text;
+        text.append(bytes, static_cast<std::size_t>(got));
+        if (text.size() > most)
+            return Error(
+                ErrorKind::kUsage, E2BIG,
+                "read " + quote_name(file) + ": more than " + std::to_string(most) + " bytes");
+    }
+}
+
+}  // namespace unwrite::cli

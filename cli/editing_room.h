@@ -1,0 +1,23 @@
+// EditingRoom: the mounted workspace as the tools of an agent work on it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "cli/workspace.h"
+#include "mcp/room.h"
+
+namespace unwrite::cli {
+
+/// `agent`: refusals are explained by what the configuration says of agents. Errors: kNoWorkspace
+/// when nothing is mounted at or above `directory` (absolute).
+Result<std::unique_ptr<mcp::Room>> enter_mounted(const std::string& directory, bool agent);
+
+/// What a path of the command line is called below the mount's root: it is meant from where the
+/// command was asked. kUsage when it lies outside.
+Result<std::string> path_in_mount(const Context& context, const std::string& path);
+
+/// All of a standard stream or file, at most `most` bytes. kUsage when there are more.
+Result<std::string> read_input(const std::string& file, std::size_t most);
+
+}  // namespace unwrite::cli

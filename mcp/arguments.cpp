@@ -1,0 +1,77 @@
+#include "mcp/arguments.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <string_view>
+
+#include "edit/settings.h"
+#include "edit/text_safety.h"
+
+namespace unwrite::mcp {
+
+namespace {
+
+Error bad(const std::string& text) {
+    return {ErrorKind::kUsage, EINVAL, "Bad args: " + text};
+}
+
+}  // namespace
+
+Result<Arguments> Arguments::check(const Json& json, std::initializer_list<const char*> known) {
+    if (!json.is_object()) return bad("arguments must be an object");
+    if (dump(json).size() > edit::Settings{}.max_arguments)
+        return Error(ErrorKind::kUsage, E2BIG, "Tool arguments too large");
+    for (const auto& item : json.items()) {
+        const auto same = [&](const char* name) { return item.key() == name; };
+        if (std::none_of(known.begin(), known.end(), same))
+            return bad("unknown field \"" + edit::displayed(item.key().substr(0, 60)) + "\"");
+    }
+    return Arguments(json);
+}
+
+Result<std::string> Arguments::text(const char* name, const std::string& otherwise) const {
+    const Json& value = member(json_, name);
+    if (value.is_null()) return otherwise;
+    if (!value.is_string()) return bad(std::string(name) + " must be a string");
+    return value.get<std::string>();
+}
+
+Result<std::string> Arguments::required_text(const char* name) const {
+    if (member(json_, name).is_null()) return bad(std::string(name) + " is required");
+    return text(name);
+}
+
+Result<bool> Arguments::flag(const char* name) const {
+    const Json& value = member(json_, name);
+    if (value.is_null()) return false;
+    if (!value.is_boolean()) return bad(std::string(name) + " must be true or false");
+    return value.get<bool>();
+}
+
+Result<std::optional<std::uint64_t>> Arguments::number(const char* name, std::uint64_t least,
+                                                       std::uint64_t most) const {
+    const Json& value = member(json_, name);
+    if (value.is_null()) return std::optional<std::uint64_t>{};
+    if (!value.is_number_integer()) return bad(std::string(name) + " must be an integer");
+    const bool fits = value.is_number_unsigned() && value.get<std::uint64_t>() >= least &&
+                      value.get<std::uint64_t>() <= most;
+    if (!fits) {
+        return bad(std::string(name) + " must be from " + std::to_string(least) + " to " +
+                   std::to_string(most));
+    }
+    return std::optional<std::uint64_t>{value.get<std::uint64_t>()};
+}
+
+Result<std::vector<std::string>> Arguments::texts(const char* name) const {
+    const Json& value = member(json_, name);
+    std::vector<std::string> list;
+    if (value.is_null()) return list;
+    if (!value.is_array()) return bad(std::string(name) + " must be a list of strings");
+    for (const Json& item : value) {
+        if (!item.is_string()) return bad(std::string(name) + " must be a list of strings");
+        list.push_back(item.get<std::string>());
+    }
+    return list;
+}
+
+}  // namespace unwrite::mcp

@@ -1,0 +1,19 @@
+// checkpoint, rollback, status, diff and log.
+#pragma once
+
+#include "mcp/tools.h"
+
+namespace unwrite::mcp {
+
+ToolAnswer call_checkpoint(ToolSession& session, const Json& arguments);
+ToolAnswer call_rollback(ToolSession& session, const Json& arguments);
+ToolAnswer call_status(ToolSession& session, const Json& arguments);
+ToolAnswer call_diff(ToolSession& session, const Json& arguments);
+ToolAnswer call_log(ToolSession& session, const Json& arguments);
+Json checkpoint_description();
+Json rollback_description();
+Json status_description();
+Json diff_description();
+Json log_description();
+
+}  // namespace unwrite::mcp

@@ -1,0 +1,119 @@
+#include "mcp/message.h"
+
+#include <utility>
+
+namespace unwrite::mcp {
+
+namespace {
+
+// Before a parser builds anything: documents that are too deep end here.
+bool is_too_deep(std::string_view text) {
+    unsigned depth = 0;
+    bool inside = false;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const char c = text[at];
+        if (inside) {
+            if (c == '\\') ++at;
+            if (c == '"') inside = false;
+        } else if (c == '"') {
+            inside = true;
+        } else if (c == '{' || c == '[') {
+            if (++depth > kMaxDepth) return true;
+        } else if ((c == '}' || c == ']') && depth > 0) {
+            --depth;
+        }
+    }
+    return false;
+}
+
+ProtocolError invalid(std::string message, Json id = nullptr) {
+    return {ErrorCode::kInvalidRequest, std::move(message), nullptr, std::move(id)};
+}
+
+bool is_id(const Json& id) {
+    return id.is_string() || id.is_number();
+}
+
+Parsed parse_response(const Json& json, Message message) {
+    message.kind = MessageKind::kResponse;
+    message.result = member(json, "result");
+    return message;
+}
+
+Parsed parse_message(const Json& json) {
+    if (!json.is_object()) return invalid("Invalid Request: a message is an object");
+    const bool has_id = json.contains("id");
+    Message message;
+    if (has_id && is_id(json["id"])) message.id = json["id"];
+    if (text_member(json, "jsonrpc") != "2.0")
+        return invalid("Invalid Request: jsonrpc must be \"2.0\"", message.id);
+    if (has_id && message.id.is_null())
+        return invalid("Invalid Request: id must be a string or a number");
+    if (!json.contains("method")) {
+        if (has_id && (json.contains("result") || json.contains("error")))
+            return parse_response(json, std::move(message));
+        return invalid("Invalid Request: there is no method", message.id);
+    }
+    if (!json["method"].is_string())
+        return invalid("Invalid Request: method must be a string", message.id);
+    message.method = json["method"].get<std::string>();
+    message.kind = has_id ? MessageKind::kRequest : MessageKind::kNotification;
+    if (json.contains("params")) {
+        if (!json["params"].is_object()) {
+            return ProtocolError{ErrorCode::kInvalidParams,
+                                 "Invalid params: params must be an object", nullptr, message.id};
+        }
+        message.params = json["params"];
+    }
+    return message;
+}
+
+Line only(ProtocolError error) {
+    return {{std::move(error)}, false};
+}
+
+}  // namespace
+
+const Json& member(const Json& json, const char* name) {
+    static const Json null;
+    if (!json.is_object()) return null;
+    const auto found = json.find(name);
+    return found == json.end() ? null : *found;
+}
+
+std::string text_member(const Json& json, const char* name) {
+    const Json& value = member(json, name);
+    return value.is_string() ? value.get<std::string>() : std::string();
+}
+
+Line parse_line(std::string_view line) {
+    if (line.size() > kMaxLine) return only(invalid("Invalid Request: the message is too large"));
+    if (is_too_deep(line)) return only(invalid("Invalid Request: the message is too deep"));
+    const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+    if (json.is_discarded())
+        return only({ErrorCode::kParse, "Parse error: this is not JSON", nullptr, nullptr});
+    if (!json.is_array()) return {{parse_message(json)}, false};
+    if (json.empty()) return only(invalid("Invalid Request: the batch is empty"));
+    if (json.size() > kMaxBatch) return only(invalid("Invalid Request: the batch is too large"));
+    Line parsed;
+    parsed.batch = true;
+    for (const Json& item : json)
+        parsed.messages.push_back(parse_message(item));
+    return parsed;
+}
+
+Json result_of(const Json& id, Json result) {
+    return Json{{"jsonrpc", "2.0"}, {"id", id}, {"result", std::move(result)}};
+}
+
+Json error_of(const ProtocolError& error) {
+    Json body{{"code", static_cast<int>(error.code)}, {"message", error.message}};
+    if (!error.data.is_null()) body["data"] = error.data;
+    return Json{{"jsonrpc", "2.0"}, {"id", error.id}, {"error", body}};
+}
+
+std::string dump(const Json& json) {
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace unwrite::mcp

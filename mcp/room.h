@@ -1,0 +1,26 @@
+// What the server works on, opened anew for each call: a daemon may have ended, or a mount have
+// come, since the last one. The composition root says how.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "overlay/editing_files.h"
+#include "overlay/operations.h"
+
+namespace unwrite::mcp {
+
+class Room {
+ public:
+    virtual ~Room() = default;
+    virtual overlay::Operations& operations() = 0;
+    virtual overlay::EditFiles& files() = 0;
+    virtual overlay::Asker asker() const = 0;
+};
+
+/// Errors: kNoWorkspace when nothing is mounted or its daemon is gone.
+using Enter = std::function<Result<std::unique_ptr<Room>>()>;
+
+}  // namespace unwrite::mcp

@@ -1,0 +1,113 @@
+// The protocol: which requests there are, in both of its eras (the handshake up to 2025-11-25, and
+// 2026-07-28 where each request says its version). One Server is one connection, which is one
+// session of the tools. Knows no descriptor; not thread-safe.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "mcp/message.h"
+#include "mcp/room.h"
+#include "mcp/tools.h"
+
+namespace unwrite::mcp {
+
+/// Who is asked before a tool changes anything.
+enum class Approval {
+    kClient,  ///< the host, which knows the tools' annotations
+    kElicit,  ///< the user, through the client
+    kDeny,    ///< nobody: such tools are refused
+};
+
+struct ServerOptions {
+    Enter enter;
+    edit::Settings settings{};
+    Approval approval = Approval::kClient;
+};
+
+class Server {
+ public:
+    /// Gets each answer, one line without its newline.
+    using Send = std::function<void(const std::string& line)>;
+
+    Server(ServerOptions options, Send send);
+
+    /// One line from the client. Nothing is done yet but what cannot wait: a cancellation takes its
+    /// request out of those that wait.
+    void take(std::string_view line);
+    /// Does the oldest request that waits; false when there is none.
+    bool step();
+    std::size_t waiting() const { return queue_.size(); }
+
+ private:
+    struct Batch {
+        std::size_t left = 0;
+        Json answers = Json::array();
+    };
+    struct Item {
+        Parsed parsed;
+        std::shared_ptr<Batch> batch;  ///< null: alone
+    };
+    /// A request with what its era says of it.
+    struct Call {
+        const Message& message;
+        bool modern = false;
+        Json capabilities{};  ///< the client's
+    };
+    using Handled = std::variant<Json, ProtocolError>;
+    struct Method {
+        const char* name;
+        Handled (Server::*handle)(const Call&);
+        bool before_handshake;
+    };
+    static const Method kMethods[];
+
+    void answer(const Item& item, Json json);
+    void close(const Item& item);
+    std::optional<Json> handle(const Message& message);
+    std::optional<Json> respond(const Message& request);
+    void notified(const Message& message);
+    Json complete(const Call& call, Json result) const;
+
+    Handled initialize(const Call& call);
+    Handled discover(const Call& call);
+    Handled ping(const Call& call);
+    Handled list_tools(const Call& call);
+    Handled call_tool(const Call& call);
+    Handled list_resources(const Call& call);
+    Handled list_templates(const Call& call);
+    Handled read_resource(const Call& call);
+    Handled list_prompts(const Call& call);
+    Handled get_prompt(const Call& call);
+
+    Handled run_tool(const Call& call, const Tool& tool, const Json& arguments);
+    /// Nothing when the tool may go on.
+    std::optional<Handled> approve(const Call& call, const Tool& tool, const Json& arguments);
+    std::optional<Handled> ask_modern(const Call& call, const Tool& tool, const Json& arguments);
+    Handled ask_legacy(const Call& call, const Tool& tool, const Json& arguments);
+    void answered(const Message& response);
+    std::string new_state(const Tool& tool, const Json& arguments);
+
+    struct Asked {
+        Json id;
+        const Tool* tool;
+        Json arguments;
+    };
+
+    const Approval approval_;
+    ToolSession session_;
+    const Send send_;
+    std::deque<Item> queue_;
+    bool initialized_ = false;
+    Json capabilities_{};                 ///< the client's, of the handshake
+    std::map<std::string, Asked> asked_;  ///< by the id of our question
+    std::set<std::string> states_;        ///< of questions that were not answered yet
+    std::uint64_t next_question_ = 1;
+};
+
+}  // namespace unwrite::mcp

@@ -1,0 +1,95 @@
+#include "mcp/stdio.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/syscalls.h"
+
+namespace unwrite::mcp {
+
+namespace {
+
+/// Requests that wait; more of them stay in the pipe.
+constexpr std::size_t kMostWaiting = 256;
+
+class Lines {
+ public:
+    Lines(int fd, Server& server) : fd_(fd), server_(server) {}
+
+    bool is_ended() const { return ended_; }
+    bool is_ready() const {
+        pollfd entry{fd_, POLLIN, 0};
+        return ::poll(&entry, 1, 0) > 0;
+    }
+
+    /// Waits for some bytes and hands over the lines that they complete.
+    Result<> read() {
+        char bytes[65536];
+        const ssize_t got = ::read(fd_, bytes, sizeof bytes);
+        if (got < 0) {
+            const Error error = sys::last_error();
+            return error.number() == EINTR ? Result<>{} : Result<>{error};
+        }
+        if (got == 0) {
+            ended_ = true;
+            if (!line_.empty()) hand_over();
+            return {};
+        }
+        for (const char c : std::string_view(bytes, static_cast<std::size_t>(got))) {
+            if (c == '\n') {
+                hand_over();
+            } else if (line_.size() <= kMaxLine) {
+                line_ += c;  // a line that is too long keeps one byte too many, and is refused
+            }
+        }
+        return {};
+    }
+
+ private:
+    void hand_over() {
+        server_.take(line_);
+        line_.clear();
+    }
+
+    const int fd_;
+    Server& server_;
+    std::string line_;
+    bool ended_ = false;
+};
+
+Result<> write_line(int out, const std::string& line) {
+    const std::string text = line + "\n";
+    std::string_view rest = text;
+    while (!rest.empty()) {
+        const ssize_t put = ::write(out, rest.data(), rest.size());
+        if (put >= 0) {
+            rest.remove_prefix(static_cast<std::size_t>(put));
+        } else if (const Error error = sys::last_error(); error.number() != EINTR) {
+            return error;
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<> serve(int in, int out, ServerOptions options) {
+    Result<> written;
+    Server server(std::move(options), [&](const std::string& line) {
+        if (written) written = write_line(out, line);
+    });
+    Lines lines(in, server);
+    while (written) {
+        if (server.waiting() == 0 && lines.is_ended()) break;
+        if (server.waiting() == 0) TRY(lines.read());
+        while (!lines.is_ended() && server.waiting() < kMostWaiting && lines.is_ready())
+            TRY(lines.read());
+        server.step();
+    }
+    if (!written && written.error().number() == EPIPE) return {};
+    return written;
+}
+
+}  // namespace unwrite::mcp

@@ -1,0 +1,62 @@
+#include "mcp/tools.h"
+
+#include "edit/report.h"
+#include "edit/text_safety.h"
+#include "mcp/file_tools.h"
+#include "mcp/history_tools.h"
+
+namespace unwrite::mcp {
+
+const std::vector<Tool>& tools() {
+    static const std::vector<Tool> list = {
+        {"Read", "Read a file", true, false, true, call_read, read_description},
+        {"Edit", "Edit files", false, true, false, call_edit, edit_description},
+        {"Undo", "Undo the last edit", false, true, false, call_undo, undo_description},
+        {"checkpoint", "Make a checkpoint", false, false, false, call_checkpoint,
+         checkpoint_description},
+        {"rollback", "Roll back to a checkpoint", false, true, true, call_rollback,
+         rollback_description},
+        {"status", "What changed", true, false, true, call_status, status_description},
+        {"diff", "Show differences", true, false, true, call_diff, diff_description},
+        {"log", "Checkpoints and steps", true, false, true, call_log, log_description},
+    };
+    return list;
+}
+
+const Tool* find_tool(const std::string& name) {
+    for (const Tool& tool : tools()) {
+        if (name == tool.name || (name == "edit" && std::string_view(tool.name) == "Edit"))
+            return &tool;
+    }
+    return nullptr;
+}
+
+Json describe(const Tool& tool) {
+    Json json{{"name", tool.name}, {"title", tool.title}};
+    json.update(tool.description());
+    json["annotations"] = Json{{"title", tool.title},
+                               {"readOnlyHint", tool.read_only},
+                               {"destructiveHint", tool.destructive},
+                               {"idempotentHint", tool.idempotent},
+                               {"openWorldHint", false}};
+    return json;
+}
+
+std::string approval_question(const Tool& tool, const Json& arguments) {
+    const std::string patch = text_member(arguments, "patch");
+    if (!patch.empty()) return edit::approval_summary(patch);
+    const std::string path = text_member(arguments, "path");
+    if (!path.empty()) return std::string(tool.title) + ": " + edit::displayed(path);
+    const std::string to = text_member(arguments, "to");
+    return std::string(tool.title) + (to.empty() ? "" : ": " + edit::displayed(to)) + "?";
+}
+
+ToolAnswer failed(const Error& error) {
+    std::string text = error.message();
+    // The words for an empty Undo are fixed; every other error may say what to do.
+    if (!error.advice().empty() && error.kind() != ErrorKind::kNothing)
+        text += "\n" + error.advice();
+    return {true, std::move(text), {}};
+}
+
+}  // namespace unwrite::mcp

@@ -1,0 +1,46 @@
+// The tools of an agent: what they are called, what they take, and their work. A tool never
+// throws: whatever goes wrong is an answer with `failed`, whose text says what to do about it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "mcp/message.h"
+#include "mcp/room.h"
+#include "overlay/editing.h"
+
+namespace unwrite::mcp {
+
+struct ToolAnswer {
+    bool failed = false;
+    std::string text{};
+    Json structured{};  ///< an object as the output schema says; null: none (only when failed)
+};
+
+struct ToolSession {
+    Enter enter;
+    overlay::Editing editing;
+};
+
+struct Tool {
+    const char* name;
+    const char* title;
+    bool read_only;
+    bool destructive;
+    bool idempotent;
+    ToolAnswer (*call)(ToolSession&, const Json& arguments);
+    Json (*description)();  ///< description, inputSchema and outputSchema
+};
+
+/// In the order in which they are listed.
+const std::vector<Tool>& tools();
+/// By its name or its alias; null when there is none.
+const Tool* find_tool(const std::string& name);
+/// An entry of tools/list.
+Json describe(const Tool& tool);
+/// What the user is asked before the tool does anything.
+std::string approval_question(const Tool& tool, const Json& arguments);
+
+ToolAnswer failed(const Error& error);
+
+}  // namespace unwrite::mcp

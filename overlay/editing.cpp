@@ -1,0 +1,301 @@
+#include "overlay/editing.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/crash_point.h"
+#include "edit/report.h"
+#include "edit/text_safety.h"
+
+namespace unwrite::overlay {
+
+namespace {
+
+using edit::EditPlan;
+using edit::FileKind;
+using edit::FileState;
+using edit::PlannedFile;
+
+/// One Editing is one session.
+const std::string kSession = "session";
+
+Error usage(const std::string& path, const std::string& reason) {
+    return {ErrorKind::kUsage, EINVAL, edit::displayed(path) + ": " + reason};
+}
+
+EditAnswer failure(const Error& error) {
+    return {true, error.message(), std::nullopt, {}};
+}
+
+std::optional<std::uint32_t> mode_of(const PlannedFile& file) {
+    if (!file.executable) return std::nullopt;
+    const std::uint32_t before = file.existed ? file.mode_before : 0644;
+    return *file.executable ? before | ((before & 0444U) >> 2) : before & ~0111U;
+}
+
+Result<> to_after(EditFiles& files, const PlannedFile& file) {
+    if (!file.remains) return files.remove(file.path, file.hash_before);
+    const auto expected = file.existed ? std::optional(file.hash_before) : std::nullopt;
+    return files.put(file.path, expected, file.after, mode_of(file));
+}
+
+Result<> to_before(EditFiles& files, const PlannedFile& file) {
+    if (!file.existed) return files.remove(file.path, file.hash_after);
+    const auto expected = file.remains ? std::optional(file.hash_after) : std::nullopt;
+    return files.put(file.path, expected, file.before, file.mode_before);
+}
+
+// An Undo with its record in the journal, which its first change begins.
+class RecordedUndo final : public edit::UndoFiles {
+ public:
+    RecordedUndo(EditRoom& room, const EditRecord& record) : room_(room), record_(record) {}
+
+    Result<> allowed(const std::string& path) override { return room_.files.allowed(path); }
+    Result<FileState> look(const std::string& path) override { return room_.files.look(path); }
+    Result<> put(const std::string& path, const std::optional<edit::Digest>& expected,
+                 const std::string& bytes, std::optional<std::uint32_t> mode) override {
+        TRY(begin());
+        crash_point("undo.file");
+        return room_.files.put(path, expected, bytes, mode);
+    }
+    Result<> remove(const std::string& path, const edit::Digest& expected) override {
+        TRY(begin());
+        crash_point("undo.file");
+        return room_.files.remove(path, expected);
+    }
+    Result<> remove_empty_directory(const std::string& path) override {
+        return room_.files.remove_empty_directory(path);
+    }
+    Result<> end(const std::string& outcome) {
+        if (!begun_ || record_.files.size() < 2) return {};
+        return end_edit(room_.operations, room_.asker, record_, outcome);
+    }
+
+ private:
+    Result<> begin() {
+        if (begun_) return {};
+        TRY(begin_edit(room_.operations, room_.asker, "undo the edit of", record_));
+        begun_ = true;
+        return {};
+    }
+
+    EditRoom& room_;
+    const EditRecord& record_;
+    bool begun_ = false;
+};
+
+// What an Undo of the plan does.
+EditRecord undo_record(const EditPlan& plan) {
+    EditRecord record;
+    for (const PlannedFile& file : plan.files) {
+        record.files.push_back({file.path,
+                                file.existed ? std::optional(file.hash_before) : std::nullopt,
+                                file.remains});
+    }
+    return record;
+}
+
+}  // namespace
+
+edit::SeenCheck Editing::seen() {
+    if (!must_read_) return {};
+    return [this](const FileState& file, const std::vector<std::uint64_t>& lines) {
+        return observed_.check(kSession, file.path, file.bytes, lines);
+    };
+}
+
+Result<ReadAnswer> Editing::read(EditRoom& room, const std::string& path,
+                                 std::optional<edit::LineRange> lines) {
+    TRY_ASSIGN(const FileState file, room.files.look(path, kMaxScan));
+    if (file.kind == FileKind::kAbsent)
+        return Error(ErrorKind::kNotFound, ENOENT, edit::displayed(path) + ": file missing");
+    if (file.kind == FileKind::kDirectory) return usage(path, "Path is a directory");
+    if (file.kind == FileKind::kOther) return usage(path, "Path is not a regular file");
+    if (file.size > kMaxScan)
+        return usage(path, "File too large to be read (" + std::to_string(file.size) + " bytes > " +
+                               std::to_string(kMaxScan) + ")");
+    if (!edit::is_utf8(file.bytes)) return usage(path, "Invalid UTF-8 in file");
+    const edit::CanonicalView view(file.bytes);
+    const std::uint64_t count = view.line_count();
+    const edit::LineRange all{1, count};
+    const edit::LineRange range = lines.value_or(all);
+    if (lines && (range.start < 1 || range.end < range.start))
+        return usage(path, "start_line and end_line must be lines from 1, in order");
+    if (lines && range.start > count && !(count == 0 && range.start == 1))
+        return usage(path, "the file has " + std::to_string(count) + " lines");
+    ReadAnswer answer;
+    answer.path = file.path;
+    answer.hash = edit::digest_of(file.bytes);
+    answer.newline = edit::dominant(view.newlines());
+    answer.line_count = count;
+    answer.lines = {range.start, std::min(range.end, count)};
+    if (count > 0) {
+        const std::size_t begin = view.original_offset(view.line_begin(answer.lines.start));
+        const std::size_t end = view.original_offset(view.line_end(answer.lines.end));
+        answer.text = file.bytes.substr(begin, end - begin);
+    }
+    if (answer.text.size() > settings_.max_file) {
+        return usage(path, "too much to be read at once (" + std::to_string(answer.text.size()) +
+                               " bytes > " + std::to_string(settings_.max_file) +
+                               " max_file_read_bytes); give start_line and end_line");
+    }
+    observed_.read(kSession, file.path, file.bytes,
+                   count == 0 ? edit::LineRange{1, 1} : answer.lines);
+    return answer;
+}
+
+Result<> Editing::change(EditRoom& room, const EditPlan& plan, std::size_t& done) {
+    for (const PlannedFile& file : plan.files) {
+        crash_point("edit.file");
+        if (auto changed = to_after(room.files, file); !changed) return changed;
+        ++done;
+    }
+    crash_point("edit.file");
+    return {};
+}
+
+Error Editing::go_back(EditRoom& room, const EditPlan& plan, const EditRecord& record,
+                       std::size_t done, const Error& reason) {
+    std::string left;
+    while (done-- > 0) {
+        const PlannedFile& file = plan.files[done];
+        if (auto back = to_before(room.files, file); !back)
+            left += "\n" + edit::displayed(file.path) + ": " + back.error().message();
+    }
+    for (auto path = record.directories.rbegin(); path != record.directories.rend(); ++path)
+        ignore(room.files.remove_empty_directory(*path), "what others put there stays");
+    if (record.files.size() > 1)
+        ignore(end_edit(room.operations, room.asker, record, "took back a failed edit"),
+               "without this step the next edit looks again, and finds nothing to take back");
+    if (left.empty()) return reason;
+    return {ErrorKind::kRecovery, EIO, reason.message() + "; could not go back:" + left};
+}
+
+void Editing::remember(const EditPlan& plan, const std::vector<std::string>& directories) {
+    for (const PlannedFile& file : plan.files) {
+        if (!file.existed) {
+            observed_.read_all(kSession, file.path, file.after);
+        } else if (!file.remains) {
+            observed_.forget(file.path);
+        } else {
+            ignore(observed_.edited(kSession, file.path, file.before, file.after),
+                   "then the file counts as not read, and is to be read again");
+        }
+    }
+    auto targets = edit::targets_of(plan);
+    if (!targets.empty()) targets.back().directories = directories;
+    entries_.applied(kSession, std::move(targets));
+    undo_record_ = undo_record(plan);
+}
+
+Result<> Editing::carry_out(EditRoom& room, const EditPlan& plan) {
+    if (plan.files.empty()) return {};
+    EditRecord record;
+    record.token = room.files.token();
+    for (const PlannedFile& file : plan.files) {
+        TRY(room.files.may_write(file.path));
+        record.files.push_back({file.path,
+                                file.remains ? std::optional(file.hash_after) : std::nullopt,
+                                file.existed});
+        if (file.existed) continue;
+        TRY_ASSIGN(const auto missing, room.files.missing_directories(file.path));
+        for (const std::string& path : missing) {
+            if (std::find(record.directories.begin(), record.directories.end(), path) ==
+                record.directories.end())
+                record.directories.push_back(path);
+        }
+    }
+    TRY(begin_edit(room.operations, room.asker, "edit", record));
+    crash_point("edit.begun");
+    std::size_t done = 0;
+    Result<> changed = room.files.make_directories(record.directories);
+    if (changed) changed = change(room, plan, done);
+    if (changed && plan.files.size() > 1)
+        changed = end_edit(room.operations, room.asker, record, "edited");
+    if (!changed) return go_back(room, plan, record, done, changed.error());
+    remember(plan, record.directories);
+    return {};
+}
+
+template <class Request>
+EditAnswer Editing::span(EditRoom& room, const Request& request) {
+    edit::SpanPlan made;
+    if constexpr (std::is_same_v<Request, edit::SnippetRequest>) {
+        made = plan_snippet(request, settings_, room.files, seen());
+    } else {
+        made = plan_lines(request, settings_, room.files, seen());
+    }
+    EditAnswer answer;
+    if (auto done = carry_out(room, made.plan); !done) {
+        made.response.status = done.error().kind() == ErrorKind::kConflict
+                                   ? edit::EditStatus::kStaleFile
+                                   : edit::EditStatus::kError;
+        made.response.message = done.error().message();
+        made.response.hash_after = made.response.hash_before;
+        made.response.bytes_written = 0;
+        made.plan.files.clear();
+    }
+    answer.failed = made.response.status != edit::EditStatus::kOk;
+    answer.text = made.response.message;
+    if (const auto report = edit::edit_report(made.plan); report && !made.plan.files.empty())
+        answer.text += "\n" + *report;
+    for (const PlannedFile& file : made.plan.files)
+        answer.paths.push_back(file.path);
+    answer.response = std::move(made.response);
+    return answer;
+}
+
+EditAnswer Editing::finish(EditRoom& room, Result<EditPlan> plan) {
+    if (!plan) return failure(plan.error());
+    const auto report = edit::edit_report(*plan);
+    if (!report) return failure(report.error());
+    if (auto done = carry_out(room, *plan); !done) return failure(done.error());
+    EditAnswer answer{false, *report, std::nullopt, {}};
+    for (const PlannedFile& file : plan->files)
+        answer.paths.push_back(file.path);
+    return answer;
+}
+
+EditAnswer Editing::edit(EditRoom& room, const edit::EditRequest& request) {
+    if (auto locked = room.files.lock(); !locked) return failure(locked.error());
+    if (auto whole = finish_killed_edits(room.operations, room.asker, room.files); !whole)
+        return failure(whole.error());
+    if (const auto* patch = std::get_if<edit::PatchRequest>(&request))
+        return finish(room, plan_lp1(patch->patch, settings_, room.files, seen()));
+    if (const auto* snippet = std::get_if<edit::SnippetRequest>(&request))
+        return span(room, *snippet);
+    return span(room, std::get<edit::LineRequest>(request));
+}
+
+EditAnswer Editing::apply_unified(EditRoom& room, const std::string& patch, unsigned strip) {
+    if (auto locked = room.files.lock(); !locked) return failure(locked.error());
+    if (auto whole = finish_killed_edits(room.operations, room.asker, room.files); !whole)
+        return failure(whole.error());
+    return finish(room, plan_unified(patch, strip, settings_, room.files, seen()));
+}
+
+Result<edit::Undone> Editing::undo(EditRoom& room) {
+    if (!entries_.has(kSession))
+        return Error(ErrorKind::kNothing, ENOENT, std::string(edit::kNothingToUndo));
+    TRY(room.files.lock());
+    TRY(finish_killed_edits(room.operations, room.asker, room.files));
+    undo_record_.token = room.files.token();
+    RecordedUndo files(room, undo_record_);
+    auto undone = entries_.undo(kSession, files);
+    if (!undone) {
+        ignore(files.end("took back a failed undo"),
+               "without this step the next edit looks again, and finds nothing to take back");
+        return undone;
+    }
+    for (const std::string& path : undone->paths)
+        observed_.forget(path);
+    if (auto ended = files.end("undid the edit of"); !ended) {
+        return Error(
+            ErrorKind::kRecovery, ended.error().number(),
+            undone->report + "\nbut the journal could not note it: " + ended.error().message(),
+            "the next edit takes it back if the journal has no end of it");
+    }
+    return undone;
+}
+
+}  // namespace unwrite::overlay

@@ -1,0 +1,86 @@
+// Editing: the tools Read, Edit and Undo of one session, carried out on the files of a mounted
+// workspace. It keeps what the session has seen and its last edit; where the files are is told at
+// each call, for a mount may end and begin again meanwhile. Not thread-safe.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "edit/observed.h"
+#include "edit/plan.h"
+#include "edit/undo_entry.h"
+#include "overlay/editing_files.h"
+#include "overlay/editing_record.h"
+#include "overlay/operations.h"
+
+namespace unwrite::overlay {
+
+/// Where an edit happens.
+struct EditRoom {
+    Operations& operations;
+    EditFiles& files;
+    Asker asker{};
+};
+
+struct ReadAnswer {
+    std::string path{};
+    std::string text{};       ///< the lines as they are in the file, endings too
+    edit::LineRange lines{};  ///< which these are; {1, 0} for an empty file
+    std::uint64_t line_count = 0;
+    edit::Digest hash{};  ///< of the whole file
+    edit::Newline newline = edit::Newline::kLf;
+};
+
+struct EditAnswer {
+    bool failed = false;
+    std::string text{};  ///< what is shown: the diff, "No changes applied.", or the reason
+    std::optional<edit::EditResponse> response{};  ///< of a snippet or line-range edit
+    std::vector<std::string> paths{};              ///< that were changed
+};
+
+/// A file that is read has at most this many bytes, whatever part of it is asked for.
+inline constexpr std::uint64_t kMaxScan = std::uint64_t{2} << 20;
+
+class Editing {
+ public:
+    /// With `must_read` only files can be edited that read() has answered with, and only lines of
+    /// them that it has.
+    Editing(edit::Settings settings, bool must_read) : settings_(settings), must_read_(must_read) {}
+
+    const edit::Settings& settings() const { return settings_; }
+
+    /// Lines of a text file, all of them when `lines` is empty. Errors: those of EditFiles::look();
+    /// kNotFound; kUsage ("Path is a directory", a range beyond the file, not UTF-8, too large).
+    Result<ReadAnswer> read(EditRoom& room, const std::string& path,
+                            std::optional<edit::LineRange> lines);
+
+    /// All of it or nothing; the answer says what went wrong. An edit of this session that changed
+    /// anything becomes its Undo entry.
+    EditAnswer edit(EditRoom& room, const edit::EditRequest& request);
+    /// A unified diff.
+    EditAnswer apply_unified(EditRoom& room, const std::string& patch, unsigned strip);
+
+    /// Takes the last edit back. Errors: those of edit::UndoEntries::undo().
+    Result<edit::Undone> undo(EditRoom& room);
+
+ private:
+    edit::SeenCheck seen();
+    Result<> carry_out(EditRoom& room, const edit::EditPlan& plan);
+    Result<> change(EditRoom& room, const edit::EditPlan& plan, std::size_t& done);
+    Error go_back(EditRoom& room, const edit::EditPlan& plan, const EditRecord& record,
+                  std::size_t done, const Error& reason);
+    void remember(const edit::EditPlan& plan, const std::vector<std::string>& directories);
+    EditAnswer finish(EditRoom& room, Result<edit::EditPlan> plan);
+    template <class Request>
+    EditAnswer span(EditRoom& room, const Request& request);
+
+    const edit::Settings settings_;
+    const bool must_read_;
+    edit::Observed observed_;
+    edit::UndoEntries entries_;
+    EditRecord undo_record_;  ///< of the entry
+};
+
+}  // namespace unwrite::overlay

@@ -1,0 +1,354 @@
+#include "overlay/editing_files.h"
+
+#include <linux/openat2.h>
+#include <poll.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/syscalls.h"
+#include "edit/text_safety.h"
+
+namespace unwrite::overlay {
+
+namespace {
+
+using edit::Digest;
+using edit::FileKind;
+using edit::FileState;
+
+constexpr std::uint64_t kAnySize = UINT64_MAX;
+
+// Beneath the root, whatever the path says and whoever changes the tree meanwhile.
+Result<UniqueFd> open_beneath(int root, const std::string& path, int flags, __u64 resolve) {
+    open_how how{};
+    how.flags = static_cast<__u64>(flags | O_CLOEXEC);
+    how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | resolve;
+    const std::string place = path.empty() ? "." : path;
+    for (;;) {
+        const auto fd = ::syscall(SYS_openat2, root, place.c_str(), &how, sizeof how);
+        if (fd >= 0) return UniqueFd(static_cast<int>(fd));
+        const Error error = sys::last_error();
+        // EAGAIN: something was renamed while ".." of a link was followed.
+        if (error.number() != EINTR && error.number() != EAGAIN) return error;
+    }
+}
+
+std::string parent_of(const std::string& path) {
+    const std::size_t slash = path.rfind('/');
+    return slash == std::string::npos ? "" : path.substr(0, slash);
+}
+
+std::string name_of(const std::string& path) {
+    return path.substr(path.rfind('/') + 1);
+}
+
+std::string joined(const std::string& directory, const std::string& rest) {
+    if (directory.empty() || rest.empty()) return directory + rest;
+    return directory + "/" + rest;
+}
+
+// Without "." and doubled slashes; ".." is refused before.
+std::vector<std::string> components(const std::string& path) {
+    std::vector<std::string> parts;
+    for (std::size_t at = 0; at < path.size();) {
+        const std::size_t end = std::min(path.find('/', at), path.size());
+        std::string part = path.substr(at, end - at);
+        if (!part.empty() && part != ".") parts.push_back(std::move(part));
+        at = end + 1;
+    }
+    return parts;
+}
+
+Error outside(const std::string& attempted, const std::string& where) {
+    return {ErrorKind::kRefused, EACCES,
+            "Path outside sandbox (attempted: " + edit::displayed(attempted) +
+                ", resolved: " + edit::displayed(where) + ")"};
+}
+
+Result<std::string> random_token() {
+    unsigned char bytes[8];
+    if (::getrandom(bytes, sizeof bytes, 0) != sizeof bytes) return sys::last_error();
+    std::string token;
+    for (const unsigned char byte : bytes) {
+        token += "0123456789abcdef"[byte >> 4];
+        token += "0123456789abcdef"[byte & 15];
+    }
+    return token;
+}
+
+std::string temporary_name(const std::string& token) {
+    return ".unwrite-edit-" + token;
+}
+
+Error changed(const std::string& path) {
+    return {ErrorKind::kConflict, ESTALE,
+            edit::displayed(path) + ": File content changed since last read"};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<EditFiles>> EditFiles::open(UniqueFd root, EditFilesOptions options) {
+    TRY_ASSIGN(std::string token, random_token());
+    return std::unique_ptr<EditFiles>(
+        new EditFiles(std::move(root), std::move(options), std::move(token)));
+}
+
+Result<> EditFiles::lock() {
+    TRY_ASSIGN(UniqueFd fd, open_beneath(root_.get(), "", O_RDONLY | O_DIRECTORY, 0));
+    for (int tries = 0; tries < 1000; ++tries) {
+        TRY_ASSIGN(const bool held, sys::try_lock_file(fd.get()));
+        if (held) {
+            lock_ = std::move(fd);
+            return {};
+        }
+        ::poll(nullptr, 0, 10);
+    }
+    return Error(ErrorKind::kConflict, EAGAIN, "another edit of this workspace does not end",
+                 "try again when it has ended");
+}
+
+const Rule* EditFiles::refusing(const std::string& path, bool write) const {
+    if (!options_.policy) return nullptr;
+    const Verdict verdict = options_.policy->judge(path, S_IFREG, options_.agent);
+    if (write && !verdict.may_write) return verdict.writing;
+    if (!verdict.may_read || verdict.hidden) return verdict.reading;
+    return nullptr;
+}
+
+Error EditFiles::denied(const std::string& path, bool write) const {
+    const Rule* rule = refusing(path, write);
+    const std::string shown = edit::displayed(path);
+    if (rule == nullptr) return {ErrorKind::kRefused, EACCES, shown + ": permission denied"};
+    return {ErrorKind::kRefused, EACCES,
+            "Path '" + shown + "' matched denied pattern '" + rule->pattern + "'"};
+}
+
+Result<std::string> EditFiles::relative(const std::string& path) const {
+    if (edit::has_unsafe_character(path))
+        return Error(ErrorKind::kUsage, EINVAL,
+                     "Bad args: path contains invalid control characters");
+    if (path.find('\0') != std::string::npos || path.empty())
+        return Error(ErrorKind::kUsage, EINVAL, "Bad args: Invalid path");
+    std::string rest = path;
+    if (path.starts_with('/')) {
+        const std::string& root = options_.root_name;
+        const bool below = !root.empty() && path.starts_with(root) &&
+                           (path.size() == root.size() || root == "/" || path[root.size()] == '/');
+        if (!below) return outside(path, path);
+        rest = path.substr(root.size());
+    }
+    std::string clean;
+    for (const std::string& part : components(rest)) {
+        if (part == "..") return outside(path, path);
+        clean = joined(clean, part);
+    }
+    return clean;
+}
+
+// The nearest directory of the way that exists, without links, and what is missing below it.
+Result<std::string> EditFiles::resolved(const std::string& relative) const {
+    std::string directory = parent_of(relative);
+    std::string rest = relative.empty() ? "" : name_of(relative);
+    for (;;) {
+        auto fd = open_beneath(root_.get(), directory, O_PATH | O_DIRECTORY, 0);
+        if (fd) {
+            TRY_ASSIGN(const std::string top, sys::read_link(AT_FDCWD, sys::fd_path(root_.get())));
+            TRY_ASSIGN(const std::string here, sys::read_link(AT_FDCWD, sys::fd_path(fd->get())));
+            if (here == top) return rest;
+            const std::string prefix = top == "/" ? top : top + "/";
+            if (!here.starts_with(prefix)) return outside(relative, here);
+            return joined(here.substr(prefix.size()), rest);
+        }
+        if (fd.error().number() == EXDEV) return outside(relative, directory);
+        if (fd.error().number() == EACCES) return denied(relative, false);
+        if (fd.error().number() != ENOENT || directory.empty())
+            return fd.error().with_context(edit::displayed(relative));
+        rest = joined(name_of(directory), rest);
+        directory = parent_of(directory);
+    }
+}
+
+Result<EditFiles::Place> EditFiles::place_of(const std::string& path) const {
+    if (path.empty()) return Error(ErrorKind::kSystem, EISDIR, "is a directory");
+    auto parent =
+        open_beneath(root_.get(), parent_of(path), O_RDONLY | O_DIRECTORY, RESOLVE_NO_SYMLINKS);
+    if (!parent) {
+        const int number = parent.error().number();
+        if (number == EXDEV || number == ELOOP)
+            return Error(ErrorKind::kRefused, EACCES, "outside sandbox");
+        return std::move(parent).error();
+    }
+    return Place{*std::move(parent), name_of(path)};
+}
+
+Result<FileState> EditFiles::state_at(const Place& place, const std::string& path,
+                                      std::uint64_t max_bytes) const {
+    FileState state;
+    state.path = path;
+    auto handle = sys::open_at(place.parent.get(), place.name, O_PATH | O_NOFOLLOW);
+    if (!handle && handle.error().number() == ENOENT) return state;
+    if (!handle && handle.error().number() == EACCES) return denied(path, false);
+    if (!handle) return std::move(handle).error();
+    TRY_ASSIGN(const struct stat seen, sys::stat_fd(handle->get()));
+    state.mode = seen.st_mode & 07777U;
+    state.size = static_cast<std::uint64_t>(seen.st_size);
+    state.kind = S_ISREG(seen.st_mode)   ? FileKind::kFile
+                 : S_ISDIR(seen.st_mode) ? FileKind::kDirectory
+                                         : FileKind::kOther;
+    if (state.kind != FileKind::kFile || state.size > max_bytes) return state;
+    // The same object that was looked at, whatever the name leads to by now.
+    auto file = sys::reopen(handle->get(), O_RDONLY);
+    if (!file && file.error().number() == EACCES) return denied(path, false);
+    if (!file) return std::move(file).error();
+    state.bytes.resize(state.size);
+    std::size_t used = 0;
+    while (used < state.bytes.size()) {
+        const auto room = std::as_writable_bytes(std::span(state.bytes)).subspan(used);
+        TRY_ASSIGN(const std::size_t got, sys::read_at(file->get(), room, used));
+        if (got == 0) break;
+        used += got;
+    }
+    state.bytes.resize(used);
+    state.size = used;
+    return state;
+}
+
+Result<FileState> EditFiles::look(const std::string& path, std::uint64_t max_bytes) {
+    TRY_ASSIGN(const std::string clean, relative(path));
+    TRY_ASSIGN(const std::string where, resolved(clean));
+    if (refusing(where, false) != nullptr) return denied(where, false);
+    FileState state;
+    state.path = where;
+    if (where.empty()) {
+        state.kind = FileKind::kDirectory;
+        return state;
+    }
+    auto place = place_of(where);
+    if (!place && place.error().number() == ENOENT) return state;
+    if (!place) return std::move(place).error();
+    return state_at(*place, where, max_bytes);
+}
+
+Result<> EditFiles::allowed(const std::string& path) {
+    if (refusing(path, true) != nullptr)
+        return Error(ErrorKind::kRefused, EACCES, "denied pattern");
+    const auto place = place_of(path);
+    if (!place && place.error().kind() == ErrorKind::kRefused) return place.error();
+    return {};
+}
+
+Result<> EditFiles::may_write(const std::string& path) const {
+    if (refusing(path, true) != nullptr) return denied(path, true);
+    return {};
+}
+
+Result<FileState> EditFiles::look(const std::string& path) {
+    FileState state;
+    state.path = path;
+    const auto place = place_of(path);
+    if (!place && place.error().number() == ENOENT) return state;
+    if (!place) return place.error();
+    return state_at(*place, path, kAnySize);
+}
+
+Result<> EditFiles::holds(const Place& place, const std::string& path,
+                          const std::optional<Digest>& expected) const {
+    TRY_ASSIGN(const FileState now, state_at(place, path, kAnySize));
+    const bool as_expected =
+        expected ? now.kind == FileKind::kFile && edit::digest_of(now.bytes) == *expected
+                 : now.kind == FileKind::kAbsent;
+    return as_expected ? Result<>{} : Result<>{changed(path)};
+}
+
+Result<> EditFiles::write_temporary(const Place& place, const std::string& temporary,
+                                    const std::string& bytes,
+                                    std::optional<std::uint32_t> mode) const {
+    TRY_ASSIGN(UniqueFd fd, sys::open_at(place.parent.get(), temporary,
+                                         O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666));
+    const auto old = sys::open_at(place.parent.get(), place.name, O_PATH | O_NOFOLLOW);
+    if (old) {
+        TRY_ASSIGN(const struct stat was, sys::stat_fd(old->get()));
+        TRY_ASSIGN(const struct stat made, sys::stat_fd(fd.get()));
+        if (was.st_uid != made.st_uid || was.st_gid != made.st_gid)
+            ignore(sys::change_owner(fd.get(), was.st_uid, was.st_gid),
+                   "who is not privileged gets the file in its own name, as with any editor");
+        if (!mode) mode = was.st_mode & 07777U;
+        if (const auto xattrs = sys::read_xattrs(old->get())) {
+            for (const auto& [name, value] : *xattrs)
+                ignore(sys::set_xattr(fd.get(), name, value, 0),
+                       "attributes that this user may not set are the system's");
+        }
+    }
+    TRY(sys::write_all_at(fd.get(), std::as_bytes(std::span(bytes)), 0));
+    if (mode) TRY(sys::change_mode(fd.get(), *mode));
+    TRY(sys::sync(fd.get()));
+    return sys::close(std::move(fd));
+}
+
+Result<> EditFiles::put(const std::string& path, const std::optional<Digest>& expected,
+                        const std::string& bytes, std::optional<std::uint32_t> mode) {
+    TRY_ASSIGN(const Place place, place_of(path));
+    const std::string temporary = temporary_name(token_);
+    Result<> done = write_temporary(place, temporary, bytes, mode);
+    if (done) done = holds(place, path, expected);
+    if (done) {
+        // A new name must still be free; an old one is replaced in one step.
+        const unsigned flags = expected ? 0 : static_cast<unsigned>(RENAME_NOREPLACE);
+        done = sys::rename(place.parent.get(), temporary, place.parent.get(), place.name, flags);
+        if (!done && done.error().number() == EEXIST) done = changed(path);
+    }
+    if (!done) {
+        ignore(sys::unlink(place.parent.get(), temporary), "the first failure is reported");
+        if (done.error().number() == EACCES && done.error().text().empty())
+            return denied(path, true);
+        return done;
+    }
+    ignore(sys::sync(place.parent.get()), "the file is written; its name is synced if it can be");
+    return {};
+}
+
+Result<> EditFiles::remove(const std::string& path, const Digest& expected) {
+    TRY_ASSIGN(const Place place, place_of(path));
+    TRY(holds(place, path, expected));
+    Result<> done = sys::unlink(place.parent.get(), place.name);
+    if (!done && done.error().number() == EACCES) return denied(path, true);
+    return done;
+}
+
+Result<> EditFiles::remove_empty_directory(const std::string& path) {
+    TRY_ASSIGN(const Place place, place_of(path));
+    return sys::remove_directory(place.parent.get(), place.name);
+}
+
+Result<std::vector<std::string>> EditFiles::missing_directories(const std::string& path) {
+    std::vector<std::string> missing;
+    for (std::string at = parent_of(path); !at.empty(); at = parent_of(at)) {
+        const auto fd = open_beneath(root_.get(), at, O_PATH | O_DIRECTORY, RESOLVE_NO_SYMLINKS);
+        if (fd) break;
+        if (fd.error().number() != ENOENT)
+            return fd.error().with_context("Failed to create parent directories");
+        missing.insert(missing.begin(), at);
+    }
+    return missing;
+}
+
+Result<> EditFiles::make_directories(const std::vector<std::string>& paths) {
+    for (const std::string& path : paths) {
+        TRY_ASSIGN(const Place place, place_of(path));
+        if (auto made = sys::make_directory(place.parent.get(), place.name, 0777); !made)
+            return made.error().with_context("Failed to create parent directories");
+    }
+    return {};
+}
+
+void EditFiles::clear_temporary(const std::string& path, const std::string& token) {
+    const auto place = place_of(path);
+    if (place)
+        ignore(sys::unlink(place->parent.get(), temporary_name(token)),
+               "mostly there is none; a file more does no harm");
+}
+
+}  // namespace unwrite::overlay

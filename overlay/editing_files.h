@@ -1,0 +1,84 @@
+// The files below a workspace's mount, as the tools of an agent reach them: by paths that are
+// resolved beneath the root, one file a step, each step atomic. Not thread-safe.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/unique_fd.h"
+#include "edit/plan.h"
+#include "edit/undo_entry.h"
+#include "overlay/policy.h"
+
+namespace unwrite::overlay {
+
+struct EditFilesOptions {
+    std::string root_name{};  ///< absolute path of the root: absolute paths below it are taken
+    /// What the mount is known to refuse, so that the refusal can name the pattern; the mount
+    /// decides all the same. May be null.
+    std::shared_ptr<const Policy> policy{};
+    bool agent = true;  ///< judged as an agent
+};
+
+class EditFiles final : public edit::Files, public edit::UndoFiles {
+ public:
+    /// `root`: an open directory, the mount's root.
+    static Result<std::unique_ptr<EditFiles>> open(UniqueFd root, EditFilesOptions options);
+
+    /// Keeps every other editor of this root out until this object ends. Waits for at most some
+    /// seconds. Errors: kConflict.
+    Result<> lock();
+
+    /// `path` as the asker wrote it. Symbolic links on the way are followed as long as they stay
+    /// below the root; FileState::path has none of them. Errors: kUsage ("Bad args: path contains
+    /// invalid control characters"), kRefused ("Path outside sandbox (attempted: A, resolved: R)",
+    /// "Path 'p' matched denied pattern 'q'").
+    Result<edit::FileState> look(const std::string& path, std::uint64_t max_bytes) override;
+
+    // These take FileState::path.
+    Result<> allowed(const std::string& path) override;
+    /// As allowed(), with the words for an edit.
+    Result<> may_write(const std::string& path) const;
+    Result<edit::FileState> look(const std::string& path) override;
+    Result<> put(const std::string& path, const std::optional<edit::Digest>& expected,
+                 const std::string& bytes, std::optional<std::uint32_t> mode) override;
+    Result<> remove(const std::string& path, const edit::Digest& expected) override;
+    Result<> remove_empty_directory(const std::string& path) override;
+    /// The directories that `path` lacks, the topmost first; and makes them.
+    Result<std::vector<std::string>> missing_directories(const std::string& path);
+    Result<> make_directories(const std::vector<std::string>& paths);
+
+    /// Temporary names of this object: kept in one word, so that another process can clear away
+    /// what a killed one left in the directories of these files.
+    const std::string& token() const { return token_; }
+    void clear_temporary(const std::string& path, const std::string& token);
+
+ private:
+    EditFiles(UniqueFd root, EditFilesOptions options, std::string token)
+        : root_(std::move(root)), options_(std::move(options)), token_(std::move(token)) {}
+
+    struct Place {
+        UniqueFd parent{};
+        std::string name{};
+    };
+    Result<std::string> relative(const std::string& path) const;
+    Result<std::string> resolved(const std::string& relative) const;
+    Result<Place> place_of(const std::string& path) const;
+    Result<edit::FileState> state_at(const Place& place, const std::string& path,
+                                     std::uint64_t max_bytes) const;
+    Result<> holds(const Place& place, const std::string& path,
+                   const std::optional<edit::Digest>& expected) const;
+    Result<> write_temporary(const Place& place, const std::string& temporary,
+                             const std::string& bytes, std::optional<std::uint32_t> mode) const;
+    const Rule* refusing(const std::string& path, bool write) const;
+    Error denied(const std::string& path, bool write) const;
+
+    UniqueFd root_;
+    UniqueFd lock_;
+    EditFilesOptions options_;
+    std::string token_;
+};
+
+}  // namespace unwrite::overlay

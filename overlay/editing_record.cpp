@@ -1,0 +1,209 @@
+#include "overlay/editing_record.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "edit/text_safety.h"
+
+namespace unwrite::overlay {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kMark = " {\"begun\":";
+constexpr std::string_view kEnded = " [ended ";
+/// A request to the daemon holds a text of this size.
+constexpr std::size_t kMaxText = 900000;
+constexpr std::size_t kMaxNames = 120;
+
+// Names are bytes, texts of JSON are not.
+std::string encoded(const std::string& path) {
+    std::string out;
+    for (const char c : path) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte > ' ' && byte < 0x7f && byte != '%') {
+            out += c;
+        } else {
+            out += '%';
+            out += "0123456789abcdef"[byte >> 4];
+            out += "0123456789abcdef"[byte & 15];
+        }
+    }
+    return out;
+}
+
+std::optional<unsigned> digit(char c) {
+    if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
+    if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
+    return std::nullopt;
+}
+
+std::optional<std::string> decoded(const std::string& text) {
+    std::string out;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        if (text[at] != '%') {
+            out += text[at];
+            continue;
+        }
+        if (at + 2 >= text.size()) return std::nullopt;
+        const auto high = digit(text[at + 1]);
+        const auto low = digit(text[at + 2]);
+        if (!high || !low) return std::nullopt;
+        out += static_cast<char>(*high * 16 + *low);
+        at += 2;
+    }
+    return out;
+}
+
+const std::string* text_of(const Json& object, const char* name) {
+    const auto found = object.find(name);
+    return found != object.end() && found->is_string() ? found->get_ptr<const std::string*>()
+                                                       : nullptr;
+}
+
+std::optional<EditRecord::File> file_of(const Json& json) {
+    if (!json.is_object()) return std::nullopt;
+    const std::string* path = text_of(json, "path");
+    const std::string* after = text_of(json, "after");
+    if (path == nullptr) return std::nullopt;
+    const auto name = decoded(*path);
+    if (!name || name->empty()) return std::nullopt;
+    EditRecord::File file{*name, std::nullopt, json.value("existed", Json(false)) == Json(true)};
+    if (after != nullptr) {
+        file.after = edit::digest_from(*after);
+        if (!file.after) return std::nullopt;
+    }
+    return file;
+}
+
+std::string names_of(const EditRecord& record) {
+    std::string names;
+    for (const EditRecord::File& file : record.files) {
+        if (names.size() > kMaxNames) return names + ", ...";
+        names += (names.empty() ? "" : ", ") + edit::displayed(file.path);
+    }
+    return names;
+}
+
+bool is_as_after(EditFiles& files, const EditRecord::File& file) {
+    const auto now = files.look(file.path);
+    if (!now) return false;
+    if (!file.after) return now->kind == edit::FileKind::kAbsent;
+    return now->kind == edit::FileKind::kFile && edit::digest_of(now->bytes) == *file.after;
+}
+
+// One edit that has no end: `node` is the state before it.
+Result<std::vector<std::string>> take_back(Operations& operations, const Asker& asker,
+                                           EditFiles& files, const EditRecord& record,
+                                           NodeNumber node) {
+    std::vector<std::string> done;
+    for (const EditRecord::File& file : record.files) {
+        files.clear_temporary(file.path, record.token);
+        if (record.files.size() > 1 && is_as_after(files, file)) done.push_back(file.path);
+    }
+    if (done.empty() && record.files.size() < 2) return done;
+    if (!done.empty()) {
+        const auto moved = operations.restore_paths(asker, done, "n" + std::to_string(node), false);
+        if (!moved) return moved.error();
+    }
+    for (auto path = record.directories.rbegin(); path != record.directories.rend(); ++path)
+        ignore(files.remove_empty_directory(*path), "what others put there stays");
+    TRY(end_edit(operations, asker, record, "took back a killed edit"));
+    return done;
+}
+
+}  // namespace
+
+std::string record_text(const std::string& verb, const EditRecord& record) {
+    Json files = Json::array();
+    for (const EditRecord::File& file : record.files) {
+        files.push_back({{"path", encoded(file.path)},
+                         {"after", file.after ? Json(to_text(*file.after)) : Json()},
+                         {"existed", file.existed}});
+    }
+    Json directories = Json::array();
+    for (const std::string& path : record.directories)
+        directories.push_back(encoded(path));
+    const Json begun{{"token", record.token}, {"files", files}, {"directories", directories}};
+    return verb + " " + names_of(record) + " " + Json{{"begun", begun}}.dump();
+}
+
+std::optional<EditRecord> record_of(std::string_view text) {
+    // Inside of a JSON string the quotes of the mark would be escaped.
+    const std::size_t mark = text.rfind(kMark);
+    if (mark == std::string_view::npos) return std::nullopt;
+    const Json json = Json::parse(text.substr(mark + 1), nullptr, /*allow_exceptions=*/false);
+    const auto found = json.is_object() ? json.find("begun") : json.end();
+    if (!json.is_object() || found == json.end() || !found->is_object()) return std::nullopt;
+    const Json& begun = *found;
+    const std::string* token = text_of(begun, "token");
+    if (token == nullptr || token->empty() || !begun.contains("files")) return std::nullopt;
+    const auto is_digit = [](char c) { return digit(c).has_value(); };
+    if (!std::all_of(token->begin(), token->end(), is_digit)) return std::nullopt;
+    EditRecord record;
+    record.token = *token;
+    for (const Json& item : begun["files"]) {
+        auto file = file_of(item);
+        if (!file) return std::nullopt;
+        record.files.push_back(*std::move(file));
+    }
+    if (begun.contains("directories")) {
+        for (const Json& item : begun["directories"]) {
+            const auto path = item.is_string() ? decoded(item.get<std::string>()) : std::nullopt;
+            if (!path) return std::nullopt;
+            record.directories.push_back(*path);
+        }
+    }
+    return record;
+}
+
+Result<> begin_edit(Operations& operations, const Asker& asker, const std::string& verb,
+                    const EditRecord& record) {
+    const std::string text = record_text(verb, record);
+    if (text.size() > kMaxText) {
+        return Error(ErrorKind::kUsage, E2BIG,
+                     "The edit changes " + std::to_string(record.files.size()) +
+                         " files, more than one edit can",
+                     "split it");
+    }
+    const auto node = operations.checkpoint(asker, NodeKind::kStep, "", text);
+    return node ? Result<>{} : Result<>{node.error()};
+}
+
+Result<> end_edit(Operations& operations, const Asker& asker, const EditRecord& record,
+                  const std::string& outcome) {
+    const std::string text =
+        outcome + " " + names_of(record) + std::string(kEnded) + record.token + "]";
+    const auto node = operations.checkpoint(asker, NodeKind::kStep, "", text);
+    return node ? Result<>{} : Result<>{node.error()};
+}
+
+Result<std::vector<std::string>> finish_killed_edits(Operations& operations, const Asker& asker,
+                                                     EditFiles& files) {
+    TRY_ASSIGN(const Log log, operations.log("", false, false));
+    std::set<std::string> ended;
+    std::vector<std::string> taken_back;
+    for (const LogEntry& entry : log.entries) {
+        const std::string& text = entry.node.text;
+        const std::size_t end = text.rfind(kEnded);
+        if (end != std::string::npos && text.ends_with(']')) {
+            const std::size_t begin = end + kEnded.size();
+            ended.insert(text.substr(begin, text.size() - begin - 1));
+            continue;
+        }
+        if (!entry.on_trunk) continue;
+        const auto record = record_of(text);
+        if (!record || ended.contains(record->token)) continue;
+        // An edit of one file is whole by itself; only what the last one left is cleared away.
+        if (record->files.size() < 2 && entry.node.number != log.current) continue;
+        TRY_ASSIGN(const auto paths,
+                   take_back(operations, asker, files, *record, entry.node.number));
+        taken_back.insert(taken_back.end(), paths.begin(), paths.end());
+    }
+    return taken_back;
+}
+
+}  // namespace unwrite::overlay

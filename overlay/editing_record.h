@@ -1,0 +1,46 @@
+// What the journal knows of an edit: each one begins with a step, whose text says what the edit is
+// about to do. An edit of several files ends with a second step. One that was killed in between is
+// found by the first alone and taken back from the journal, so that it is there wholly or not at
+// all (docs/decisions/0007-edits-are-whole.md).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "overlay/editing_files.h"
+#include "overlay/operations.h"
+
+namespace unwrite::overlay {
+
+struct EditRecord {
+    struct File {
+        std::string path{};                   ///< FileState::path
+        std::optional<edit::Digest> after{};  ///< nothing: the file is gone then
+        bool existed = false;
+    };
+    std::string token{};  ///< of the temporary names, and of the step at the end
+    std::vector<File> files{};
+    std::vector<std::string> directories{};  ///< that the edit makes, the topmost first
+};
+
+/// "edit a, b {...}"; and back, nothing for any other text.
+std::string record_text(const std::string& verb, const EditRecord& record);
+std::optional<EditRecord> record_of(std::string_view text);
+
+/// Seals what was before the edit. Errors: kUsage when the edit has too many files to be recorded;
+/// those of Operations::checkpoint().
+Result<> begin_edit(Operations& operations, const Asker& asker, const std::string& verb,
+                    const EditRecord& record);
+/// After an edit of several files, done or taken back.
+Result<> end_edit(Operations& operations, const Asker& asker, const EditRecord& record,
+                  const std::string& outcome);
+
+/// Takes back what killed edits left half done: each file that holds what its edit wrote becomes
+/// what it was; a file that somebody changed since stays. The caller holds EditFiles::lock(), so
+/// that no edit is on its way. Answers with the paths that were taken back.
+Result<std::vector<std::string>> finish_killed_edits(Operations& operations, const Asker& asker,
+                                                     EditFiles& files);
+
+}  // namespace unwrite::overlay

@@ -1,0 +1,81 @@
+# The tools of an agent: `unwrite mcp` as its clients speak to it (tools_client.py), and read, edit and apply.
+# shellcheck shell=bash
+
+client() { python3 "$here/tools_client.py" "$@"; }
+
+S1_S2_S3_S8_S18_S33_S34_S35_S36_S38_S129_S148_S149_S150_S151_S153_S154_tools_in_both_eras() {
+    begin
+    client both_eras "$program" "$W"
+    cd /
+}
+
+S2_S131_any_input_has_an_answer() {
+    begin
+    client protocol "$program" "$W"
+    cd /
+}
+
+S3_S28_S143_approval() {
+    begin
+    client approval "$program" "$W"
+    cd /
+}
+
+S15_S24_S37_S145_S159_killed_at_each_point_of_an_edit() {
+    begin
+    client killed "$program" "$W"
+    cd /
+    end
+    check_state
+}
+
+S141_S152_no_reader_sees_a_part() {
+    begin
+    client reader "$program" "$W"
+    cd /
+}
+
+S39_a_daemon_that_dies() {
+    begin
+    cd /
+    client dead "$program" "$W" "$daemon"
+}
+
+S132_S138_S153_S154_S158_read_edit_and_apply() {
+    begin
+    printf 'one\r\ntwo\r\n' >f
+    u read f --start-line 2
+    cmp "$scratch/out" <(printf 'two\r\n')
+    u --json read f
+    local hash
+    hash=$(json_value 'j["file_hash"]')
+    expect 0 --json edit f --old two --new zwei --hash "$hash"
+    json 'j["status"] == "ok" and j["action"] == "apply_snippet_edit" and j["newline_kind"] == "CRLF"'
+    cmp f <(printf 'one\r\nzwei\r\n')
+    expect 5 --json edit f --old zwei --new 2 --hash "$hash"
+    json 'j["status"] == "stale_file" and j["current_file_hash"] and j["region_id"] is None'
+    expect 2 --json edit f --old x --content y
+    json 'j["status"] == "error"'
+    expect 1 edit missing --old x --new y
+    mkdir sub
+    cd sub
+    u edit ../f --start-line 1 --end-line 1 --content eins
+    cmp ../f <(printf 'eins\r\nzwei\r\n')
+    cd ..
+    u undo
+    cmp f <(printf 'one\r\nzwei\r\n')
+    say "patches"
+    printf 'LP1\nF f\nT\nthree\n.\nF g\nT\nnew\n.\nEND\n' >"$scratch/lp1"
+    u apply "$scratch/lp1"
+    out_has "created: g"
+    cmp f <(printf 'one\r\nzwei\r\nthree\r\n')
+    equal g new
+    printf -- '--- a/g\n+++ b/g\n@@ -1 +1 @@\n-new\n\\ No newline at end of file\n+newer\n' >"$scratch/diff"
+    u apply "$scratch/diff"
+    equal g newer
+    expect 1 apply "$scratch/diff"
+    equal g newer
+    cd /
+    end
+    expect 6 -C "$W" edit f --old x --new y
+}

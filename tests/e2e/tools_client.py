@@ -1,0 +1,411 @@
+"""A client of `unwrite mcp`, in both eras of the protocol, and what it checks. Used by tools.sh."""
+
+import json
+import os
+import select
+import subprocess
+import sys
+
+MODERN = "2026-07-28"
+META = "io.modelcontextprotocol/"
+EMPTY = "No edits have been applied to any file with this session."
+
+
+class Client:
+    """One connection. `era` is "modern" or a version of the handshake."""
+
+    def __init__(self, program, directory, era, arguments=(), capabilities=None, environment=None):
+        self.era = era
+        self.capabilities = capabilities or {}
+        self.next_id = 1
+        self.pending = b""
+        self.process = subprocess.Popen(
+            [program, "-C", directory, "mcp", *arguments], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, env={**os.environ, **(environment or {})})
+        if era != "modern":
+            answer = self.request("initialize", {
+                "protocolVersion": era, "capabilities": self.capabilities,
+                "clientInfo": {"name": "story", "version": "1"}})
+            check(answer["result"]["protocolVersion"] == era, answer)
+            self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+    def send(self, message):
+        self.raw(json.dumps(message).encode() + b"\n")
+
+    def raw(self, data):
+        self.process.stdin.write(data)
+        self.process.stdin.flush()
+
+    def receive(self, seconds=60):
+        while b"\n" not in self.pending:
+            ready, _, _ = select.select([self.process.stdout], [], [], seconds)
+            check(ready, "no answer")
+            data = os.read(self.process.stdout.fileno(), 65536)
+            if not data:
+                return None
+            self.pending += data
+        line, self.pending = self.pending.split(b"\n", 1)
+        return json.loads(line)
+
+    def message(self, method, params=None):
+        params = dict(params or {})
+        if self.era == "modern":
+            params["_meta"] = {META + "protocolVersion": MODERN,
+                               META + "clientInfo": {"name": "story", "version": "1"},
+                               META + "clientCapabilities": self.capabilities}
+        message = {"jsonrpc": "2.0", "id": self.next_id, "method": method, "params": params}
+        self.next_id += 1
+        return message
+
+    def request(self, method, params=None):
+        message = self.message(method, params)
+        self.send(message)
+        answer = self.receive()
+        if answer is not None:
+            check(answer["id"] == message["id"], answer)
+            if self.era == "modern" and "result" in answer:
+                check("resultType" in answer["result"], answer)
+                check(META + "serverInfo" in answer["result"]["_meta"], answer)
+        return answer
+
+    def call(self, name, /, **arguments):
+        return self.request("tools/call", {"name": name, "arguments": arguments})["result"]
+
+    def text(self, name, /, **arguments):
+        return self.call(name, **arguments)["content"][0]["text"]
+
+    def end(self):
+        self.process.stdin.close()
+        check(self.process.wait(30) == 0, "the server ends well at the end of its input")
+
+
+def check(truth, what):
+    if not truth:
+        raise AssertionError(f"not so: {what}")
+
+
+def put(name, data):
+    with open(name, "wb") as file:
+        file.write(data)
+
+
+def get(name):
+    with open(name, "rb") as file:
+        return file.read()
+
+
+def lp1(**files):
+    return "LP1\n" + "".join(f"F {name}\n{ops}" for name, ops in files.items()) + "END\n"
+
+
+def replace(old, new):
+    return f"R\n{old}\n.\n{new}\n.\n"
+
+
+def edits(client):
+    """T-UNDO-*, T-SFE-*, IT-SFE-*: what the tools do to files, the same in every era."""
+    put("crlf", b"one\r\ntwo\r\nthree\r\n")
+    put("mixed", b"a\r\nb\nc\r\nd\n")
+    put("lines", b"1\n2\n3\n4\n")
+    os.chmod("lines", 0o751)
+
+    check(client.text("Undo") == EMPTY, "T-UNDO-03")
+    refused = client.call("Undo", path="crlf")
+    check(refused["isError"] and "no arguments" in refused["content"][0]["text"], "S2, S26")
+
+    stale = client.call("Edit", path="crlf", old_snippet="two", new_snippet="2")
+    check(stale["isError"] and stale["structuredContent"]["status"] == "stale_file", stale)
+    check("was not read before editing" in stale["content"][0]["text"], "S160")
+    read = client.call("Read", path="crlf")["structuredContent"]
+    check(read["content"] == "one\r\ntwo\r\nthree\r\n" and read["newline_kind"] == "CRLF", read)
+    wrong = client.call("Edit", path="crlf", old_snippet="two", new_snippet="2",
+                        file_hash="sha256:" + "0" * 64)
+    check(wrong["structuredContent"]["status"] == "stale_file", "T-SFE-STALE-01")
+    check(wrong["structuredContent"]["current_file_hash"] == read["file_hash"], "S132")
+
+    done = client.call("edit", path="crlf", old_snippet="one\ntwo\n", new_snippet="eins\nzwei\n",
+                       region_id="r1")
+    check(not done["isError"] and done["structuredContent"]["status"] == "ok", done)
+    check(done["structuredContent"]["region_id"] == "r1", done)
+    check(get("crlf") == b"eins\r\nzwei\r\nthree\r\n", "T-SFE-NL-01, IT-SFE-E2E-01")
+
+    client.text("Read", path="mixed")
+    client.text("Edit", path="mixed", old_snippet="b\n", new_snippet="x\ny\n")
+    check(get("mixed") == b"a\r\nx\r\ny\r\nc\r\nd\n", "T-SFE-NL-02")
+
+    client.text("Read", path="lines", start_line=2, end_line=3)
+    outside = client.call("Edit", path="lines", start_line=4, end_line=4, new_content="")
+    check("only lines 2-3 were read" in outside["content"][0]["text"], outside)
+    client.text("Edit", path="lines", start_line=2, end_line=3, new_content="two and three")
+    check(get("lines") == b"1\ntwo and three\n4\n", "IT-SFE-LINE-01")
+    check(os.stat("lines").st_mode & 0o7777 == 0o751, "S141")
+    check(client.text("Undo") == "Reverted 1 file(s):\nlines", "S16, S20")
+    check(get("lines") == b"1\n2\n3\n4\n" and os.stat("lines").st_mode & 0o7777 == 0o751, "S16")
+    check(client.text("Undo") == EMPTY, "S18")
+    again = client.call("Edit", path="lines", start_line=2, end_line=3, new_content="x")
+    check(again["structuredContent"]["status"] == "stale_file", "T-UNDO-06")
+
+    put("hint", b"x\n-\nx\n")
+    client.text("Read", path="hint")
+    none = client.call("Edit", path="hint", old_snippet="x", new_snippet="y",
+                       match_hint={"start_line": 2, "end_line": 2})
+    check(none["structuredContent"]["status"] == "no_match", "T-SFE-HINT-01")
+    client.text("Edit", path="hint", old_snippet="x", new_snippet="y",
+                match_hint={"start_line": 3, "end_line": 3})
+    check(get("hint") == b"x\n-\ny\n", "T-SFE-HINT-01")
+
+
+def undo(client):
+    put("full", b"some\nlines\n")
+    client.text("Read", path="full")
+    client.text("Edit", patch=lp1(full="E\nsome\nlines\n.\n", **{"new/made": "T\nx\n.\n"}))
+    check(get("full") == b"" and get("new/made") == b"x", "the patch")
+    kept = client.call("Edit", patch=lp1(full="N -\n"))
+    check(kept["content"][0]["text"] == "No changes applied.", kept)
+
+    put("new/made", b"the user's")
+    before = os.stat("full")
+    refused = client.call("Undo")
+    check(refused["isError"] and refused["content"][0]["text"] == "new/made: hash mismatch",
+          "T-UNDO-04")
+    after = os.stat("full")
+    check((before.st_mtime_ns, before.st_ino) == (after.st_mtime_ns, after.st_ino), "S14")
+    put("new/made", b"x")
+    done = client.call("Undo")
+    check(done["structuredContent"] == {"reverted": 2, "paths": ["full", "new/made"]}, done)
+    check(get("full") == b"some\nlines\n", "T-UNDO-01")
+    check(not os.path.exists("new"), "T-UNDO-02, and the directory that the edit made")
+
+
+def sandbox(client):
+    outside = os.path.join(os.path.dirname(os.getcwd()), "outside")
+    put(outside, b"secret\n")
+    os.symlink(outside, "way-out")
+    os.symlink("..", "up")
+    put("plain", b"p\n")
+    for path in ("../outside", "up/outside", outside, "a/../plain", "way-out", "pl\u202eain",
+                 "/etc/passwd", ".unwrite/state.db"):
+        answer = client.call("Read", path=path)
+        check(answer["isError"] and "secret" not in answer["content"][0]["text"], path)
+        answer = client.call("Edit", patch="LP1\nF \"" + path + "\"\nT\nx\n.\nEND\n")
+        check(answer["isError"], ("S163, S168", path, answer))
+    check(get(outside) == b"secret\n", "S142")
+    absolute = client.call("Read", path=os.path.join(os.getcwd(), "plain"))
+    check(absolute["structuredContent"]["path"] == "plain", "S163 re-rooted")
+    put("a.c", b"int a;\n")
+    client.text("Read", path="a.c")
+    denied = client.call("Edit", patch=lp1(**{"a.c": replace("int a;", "long a;"),
+                                              "deploy.pem": "T\nkey\n.\n"}))
+    check(denied["isError"] and "Path 'deploy.pem' matched denied pattern" in
+          denied["content"][0]["text"], denied)
+    check(get("a.c") == b"int a;\n", "S159 nothing of it")
+
+
+def history(client):
+    put("kept", b"first\n")
+    node = client.call("checkpoint", name="story")["structuredContent"]["node"]
+    put("kept", b"second\n")
+    check("kept" in client.text("status", since="story"), "status")
+    check("+second" in client.text("diff", **{"from": node}), "diff")
+    check(node in client.text("log"), "log")
+    client.text("rollback", to="story", dry_run=True)
+    check(get("kept") == b"second\n", "a dry run does nothing")
+    moved = client.call("rollback", to="story", include_others=True)
+    check(not moved["isError"], moved)
+    check(get("kept") == b"first\n", "rollback")
+    for name in ("status", "tree", "diff"):
+        contents = client.request("resources/read", {"uri": "unwrite://" + name})["result"]
+        check(contents["contents"][0]["text"], name)
+    prompt = client.request("prompts/get", {"name": "review"})["result"]
+    check("Review" in prompt["messages"][0]["content"]["text"], prompt)
+
+
+def listed(client):
+    tools = {tool["name"]: tool for tool in client.request("tools/list")["result"]["tools"]}
+    check(tools["Undo"]["inputSchema"] ==
+          {"type": "object", "properties": {}, "additionalProperties": False}, "S1, S2")
+    for name in ("Undo", "Edit", "rollback"):
+        hints = tools[name]["annotations"]
+        check(not hints["readOnlyHint"] and hints["destructiveHint"], "S3")
+    for name in ("Read", "status", "diff", "log"):
+        check(tools[name]["annotations"]["readOnlyHint"], name)
+    check("revert_to_state" not in tools, "S103")
+
+
+def both_eras(program, directory):
+    for era in ("modern", "2025-11-25", "2025-06-18", "2024-11-05"):
+        place = os.path.join(directory, "era-" + era)
+        os.mkdir(place)
+        os.chdir(directory)
+        client = Client(program, directory, era)
+        listed(client)
+        for part in (edits, undo, sandbox, history):
+            for name in os.listdir("."):
+                if name.startswith("era-") or name == "outside":
+                    continue
+                if os.path.isdir(name) and not os.path.islink(name):
+                    os.rmdir(name)
+                else:
+                    os.unlink(name)
+            part(client)
+        client.end()
+        print("era:", era)
+
+
+def protocol(program, directory):
+    """Whatever arrives, an answer by the protocol."""
+    process = Client(program, directory, "modern")
+    process.raw(b"not json\n")
+    check(process.receive()["error"]["code"] == -32700, "parse error")
+    process.raw(b"[" * 100000 + b"\n")
+    check(process.receive()["error"]["code"] == -32600, "too deep")
+    process.raw(b'[1, {"jsonrpc": "2.0"}, "x", null]\n')
+    check([one["error"]["code"] for one in process.receive()] == [-32600] * 4, "a garbage batch")
+    process.raw(b"\xff\xfe\x00\n")
+    check(process.receive()["error"]["code"] == -32700, "bytes")
+    process.raw(b'{"jsonrpc":"2.0","id":7,"method":"tools/list"}\n')
+    early = process.receive()
+    check(early["id"] == 7 and early["error"]["code"] == -32600, "before initialize")
+    process.raw(b"x" * (5 << 20) + b"\n")
+    check(process.receive()["error"]["code"] == -32600, "a line that is too long")
+    check(process.request("no/such")["error"]["code"] == -32601, "an unknown method")
+    check(process.request("tools/call", {"name": "none"})["error"]["code"] == -32602, "a tool")
+    old = process.message("tools/list")
+    old["params"]["_meta"][META + "protocolVersion"] = "2099-01-01"
+    process.send(old)
+    answer = process.receive()
+    check(answer["error"]["code"] == -32022, answer)
+    check(answer["error"]["data"]["supported"] == [MODERN], answer)
+    check(process.request("server/discover")["result"]["supportedVersions"] == [MODERN], "discover")
+
+    # A cancellation that arrives with its request: nothing is done, nothing is answered.
+    call = process.message("tools/call", {"name": "Edit", "arguments": {
+        "patch": lp1(cancelled="T\nx\n.\n")}})
+    cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled",
+              "params": {"requestId": call["id"]}}
+    late = process.message("ping")
+    process.raw(b"".join(json.dumps(one).encode() + b"\n" for one in (call, cancel, late)))
+    check(process.receive()["id"] == late["id"], "the cancelled call has no answer")
+    check(not os.path.exists(os.path.join(directory, "cancelled")), "and did nothing")
+    process.end()
+
+    closed = Client(program, directory, "modern")
+    closed.process.stdout.close()
+    closed.send(closed.message("tools/list"))
+    check(closed.process.wait(30) == 0, "a reader that goes away")
+
+
+def approval(program, directory):
+    os.chdir(directory)
+    able = {"elicitation": {"form": {}}}
+    client = Client(program, directory, "modern", ("--approval", "elicit"), able)
+    call = {"name": "Edit", "arguments": {"patch": lp1(asked="T\nx\n.\n")}}
+    asked = client.request("tools/call", call)["result"]
+    check(asked["resultType"] == "input_required", asked)
+    check(asked["inputRequests"]["approve"]["params"]["message"] ==
+          "Apply patch to 1 file(s): asked", asked)
+    check(not os.path.exists("asked"), "nothing before the answer")
+    other = {"name": "Edit", "arguments": {"patch": lp1(other="T\nx\n.\n")},
+             "requestState": asked["requestState"],
+             "inputResponses": {"approve": {"action": "accept", "content": {}}}}
+    check("error" in client.request("tools/call", other), "an approval is for its call alone")
+    for action, result in (("decline", False), ("accept", True)):
+        asked = client.request("tools/call", call)["result"]
+        client.request("tools/call", {
+            **call, "requestState": asked["requestState"],
+            "inputResponses": {"approve": {"action": action, "content": {}}}})
+        check(os.path.exists("asked") == result, action)
+    client.end()
+    unable = Client(program, directory, "modern", ("--approval", "elicit"))
+    check(unable.request("tools/call", call)["error"]["code"] == -32021, "no elicitation")
+    unable.end()
+
+    legacy = Client(program, directory, "2025-11-25", ("--approval", "elicit"), able)
+    os.unlink("asked")
+    legacy.send(legacy.message("tools/call", call))
+    question = legacy.receive()
+    check(question["method"] == "elicitation/create", question)
+    legacy.send({"jsonrpc": "2.0", "id": question["id"],
+                 "result": {"action": "accept", "content": {}}})
+    check(not legacy.receive()["result"]["isError"] and os.path.exists("asked"), "legacy")
+    legacy.end()
+    never = Client(program, directory, "2025-06-18", ("--approval", "deny"))
+    check(never.call("Undo")["isError"] and not never.call("Read", path="asked")["isError"], "deny")
+    never.end()
+
+
+def killed(program, directory):
+    """A kill at every point of an edit of three files, and of its Undo: all or nothing."""
+    os.chdir(directory)
+    names = ("k1", "k2", "k3")
+    old = [b"old\n"] * 3
+    new = [b"new\n"] * 3
+    patch = lp1(**{name: replace("old", "new") for name in names})
+    seen = set()
+    for point in ["edit.begun:1"] + [f"edit.file:{n}" for n in range(1, 6)] + \
+            [f"undo.file:{n}" for n in range(1, 5)]:
+        for name, data in zip(names, old):
+            put(name, data)
+        client = Client(program, directory, "modern", environment={"UNWRITE_CRASH_AT": point})
+        for name in names:
+            client.text("Read", path=name)
+        answer = client.request("tools/call", {"name": "Edit", "arguments": {"patch": patch}})
+        if answer is not None and point.startswith("undo"):
+            answer = client.request("tools/call", {"name": "Undo", "arguments": {}})
+        client.process.stdin.close()
+        died = client.process.wait(30) != 0
+        check(died == (answer is None), point)
+        half = [get(name) for name in names]
+        # Whoever edits next finds it whole.
+        other = Client(program, directory, "modern")
+        other.text("Edit", patch=lp1(other="N -\n"))
+        other.end()
+        now = [get(name) for name in names]
+        check(now in (old, new), (point, half, now))
+        check(not [name for name in os.listdir(".") if name.startswith(".unwrite-edit")], point)
+        seen.add((died, len(set(half)) > 1))
+    check((True, True) in seen, "some kill left it half done")
+    check((False, False) in seen, "and some point was never reached")
+
+
+def reader(program, directory):
+    """T-SFE-ATOM-01: whoever reads while a file is edited sees the old or the new one."""
+    os.chdir(directory)
+    one, two = b"a" * 100000 + b"\n", b"b" * 100000 + b"\n"
+    put("loop", one)
+    script = ("import sys\nseen=set()\nprint('on', flush=True)\n"
+              "import select\n"
+              "while not select.select([sys.stdin],[],[],0)[0]:\n"
+              "    seen.add(open('loop','rb').read())\n"
+              "sys.exit(0 if all(len(s)==100001 and len(set(s))==2 for s in seen) else 1)\n")
+    watcher = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE)
+    watcher.stdout.readline()
+    client = Client(program, directory, "modern")
+    for turn in range(20):
+        client.text("Read", path="loop")
+        text = "b" if turn % 2 == 0 else "a"
+        done = client.call("Edit", path="loop", start_line=1, end_line=1, new_content=text * 100000)
+        check(not done["isError"], done)
+    client.end()
+    watcher.stdin.close()
+    check(watcher.wait(30) == 0, "the reader never saw a part of it")
+
+
+def dead(program, directory, daemon):
+    """The daemon dies while a client is connected: an answer, not an end."""
+    client = Client(program, "/", "modern")
+    check(client.call("status")["isError"], "no workspace is an answer")
+    client.end()
+    client = Client(program, directory, "modern")
+    check(not client.call("status")["isError"], "alive")
+    os.kill(int(daemon), 9)
+    for name in ("status", "Undo"):
+        check(client.call(name)["isError"], name)
+    check(client.request("resources/read", {"uri": "unwrite://status"})["error"], "a resource")
+    check("result" in client.request("tools/list"), "the list needs no daemon")
+    client.end()
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]](*sys.argv[2:])
