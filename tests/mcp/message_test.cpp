@@ -1,0 +1,58 @@
+// What arrives on a line is taken apart, whatever it is.
+#include "mcp/message.h"
+
+#include <gtest/gtest.h>
+
+namespace unwrite::mcp {
+namespace {
+
+ErrorCode code_of(const std::string& line) {
+    const Line parsed = parse_line(line);
+    EXPECT_EQ(parsed.messages.size(), 1u);
+    const auto* error = std::get_if<ProtocolError>(&parsed.messages.front());
+    return error == nullptr ? ErrorCode::kInternal : error->code;
+}
+
+TEST(Message, S2_what_is_no_request_has_the_number_that_the_protocol_has_for_it) {
+    EXPECT_EQ(code_of("{"), ErrorCode::kParse);
+    EXPECT_EQ(code_of("\xff"), ErrorCode::kParse);
+    EXPECT_EQ(code_of("[]"), ErrorCode::kInvalidRequest);
+    EXPECT_EQ(code_of("1"), ErrorCode::kInvalidRequest);
+    EXPECT_EQ(code_of(R"({"jsonrpc":"1.0","id":1,"method":"x"})"), ErrorCode::kInvalidRequest);
+    EXPECT_EQ(code_of(R"({"jsonrpc":"2.0","id":[1],"method":"x"})"), ErrorCode::kInvalidRequest);
+    EXPECT_EQ(code_of(R"({"jsonrpc":"2.0","id":1,"method":5})"), ErrorCode::kInvalidRequest);
+    EXPECT_EQ(code_of(R"({"jsonrpc":"2.0","id":1,"method":"x","params":[]})"),
+              ErrorCode::kInvalidParams);
+    EXPECT_EQ(code_of(std::string(200000, '[')), ErrorCode::kInvalidRequest);
+    EXPECT_EQ(code_of(std::string(kMaxLine + 1, ' ')), ErrorCode::kInvalidRequest);
+}
+
+TEST(Message, the_id_comes_back_as_far_as_it_can_be_read) {
+    const Line parsed = parse_line(R"({"id":"a","method":"x"})");
+    EXPECT_EQ(std::get<ProtocolError>(parsed.messages.front()).id, "a");
+}
+
+TEST(Message, requests_notifications_and_responses_are_told_apart) {
+    const Line parsed =
+        parse_line(R"([{"jsonrpc":"2.0","id":1,"method":"x"},{"jsonrpc":"2.0","method":"y"},)"
+                   R"({"jsonrpc":"2.0","id":"q","result":{"a":1}}])");
+    ASSERT_TRUE(parsed.batch);
+    ASSERT_EQ(parsed.messages.size(), 3u);
+    EXPECT_EQ(std::get<Message>(parsed.messages[0]).kind, MessageKind::kRequest);
+    EXPECT_EQ(std::get<Message>(parsed.messages[1]).kind, MessageKind::kNotification);
+    EXPECT_EQ(std::get<Message>(parsed.messages[2]).kind, MessageKind::kResponse);
+    EXPECT_EQ(std::get<Message>(parsed.messages[2]).result["a"], 1);
+}
+
+TEST(Message, brackets_in_texts_are_not_depth) {
+    const std::string line =
+        R"({"jsonrpc":"2.0","id":1,"method":")" + std::string(1000, '[') + R"(\"[[","params":{}})";
+    EXPECT_TRUE(std::holds_alternative<Message>(parse_line(line).messages.front()));
+}
+
+TEST(Message, S168_bytes_that_are_not_utf8_can_be_answered) {
+    EXPECT_EQ(dump(Json{{"a", "\xff"}}), "{\"a\":\"\xef\xbf\xbd\"}");
+}
+
+}  // namespace
+}  // namespace unwrite::mcp

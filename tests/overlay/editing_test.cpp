@@ -1,0 +1,145 @@
+// Files as the tools reach them, and the record of an edit; without a mount.
+#include "overlay/editing.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/syscalls.h"
+
+namespace unwrite::overlay {
+namespace {
+
+namespace fs = std::filesystem;
+
+class EditFilesTest : public testing::Test {
+ protected:
+    void SetUp() override {
+        std::string name = (fs::canonical(fs::temp_directory_path()) / "editing-XXXXXX").string();
+        ASSERT_NE(::mkdtemp(name.data()), nullptr);
+        top_ = name;
+        root_ = name + "/root";
+        fs::create_directories(root_ + "/d/e");
+        write(top_ + "/secret", "secret");
+        write(root_ + "/d/f", "text");
+        fs::create_symlink("d", root_ + "/link");
+        fs::create_symlink("..", root_ + "/up");
+        fs::create_symlink(top_ + "/secret", root_ + "/out");
+        files_ = open();
+    }
+    void TearDown() override {
+        std::error_code failure;
+        fs::remove_all(top_, failure);
+    }
+    static void write(const std::string& path, const std::string& text) {
+        std::ofstream(path) << text;
+    }
+    static std::string read(const std::string& path) {
+        std::ifstream file(path);
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+    std::unique_ptr<EditFiles> open(std::shared_ptr<const Policy> policy = nullptr) {
+        auto fd = sys::open_at(AT_FDCWD, root_, O_RDONLY | O_DIRECTORY);
+        EXPECT_TRUE(fd);
+        auto files = EditFiles::open(*std::move(fd), {root_, std::move(policy), true});
+        EXPECT_TRUE(files);
+        return *std::move(files);
+    }
+    std::string reason(const std::string& path) {
+        const auto state = files_->look(path, 1000);
+        return state ? "" : state.error().message();
+    }
+    std::string where(const std::string& path) {
+        const auto state = files_->look(path, 1000);
+        return state ? state->path : "?" + state.error().message();
+    }
+
+    std::string top_;
+    std::string root_;
+    std::unique_ptr<EditFiles> files_;
+};
+
+TEST_F(EditFilesTest, S163_a_file_has_one_path_however_it_is_named) {
+    EXPECT_EQ(where("d/f"), "d/f");
+    EXPECT_EQ(where("./d//f"), "d/f");
+    EXPECT_EQ(where("link/f"), "d/f");
+    EXPECT_EQ(where(root_ + "/d/f"), "d/f");
+    EXPECT_EQ(where("link/new/file"), "d/new/file");
+}
+
+TEST_F(EditFilesTest, S142_S163_nothing_outside_is_reached) {
+    for (const std::string path : {"../secret", "d/../d/f", "up/secret"})
+        EXPECT_TRUE(reason(path).starts_with("Path outside sandbox")) << path << reason(path);
+    EXPECT_TRUE(reason(top_ + "/secret").starts_with("Path outside sandbox"));
+    EXPECT_TRUE(reason(root_ + "x/secret").starts_with("Path outside sandbox"));
+    const auto link = files_->look("out", 1000);
+    ASSERT_TRUE(link);
+    EXPECT_EQ(link->kind, edit::FileKind::kOther);
+    EXPECT_FALSE(files_->put("up/made", std::nullopt, "x", std::nullopt));
+    EXPECT_FALSE(fs::exists(top_ + "/made"));
+}
+
+TEST_F(EditFilesTest, S168_unsafe_characters_are_refused) {
+    EXPECT_EQ(reason("d/\xe2\x80\xae"
+                     "f"),
+              "Bad args: path contains invalid control characters");
+    EXPECT_EQ(reason("d\nf"), "Bad args: path contains invalid control characters");
+}
+
+TEST_F(EditFilesTest, S141_a_replacement_keeps_the_mode_and_leaves_no_other_name) {
+    fs::permissions(root_ + "/d/f", fs::perms(0751));
+    ASSERT_TRUE(files_->put("d/f", edit::digest_of("text"), "more", std::nullopt));
+    EXPECT_EQ(read(root_ + "/d/f"), "more");
+    EXPECT_EQ(fs::status(root_ + "/d/f").permissions(), fs::perms(0751));
+    EXPECT_EQ(std::distance(fs::directory_iterator(root_ + "/d"), {}), 2);
+}
+
+TEST_F(EditFilesTest, S23_S145_what_is_not_expected_is_not_replaced) {
+    EXPECT_FALSE(files_->put("d/f", edit::digest_of("other"), "x", std::nullopt));
+    EXPECT_FALSE(files_->put("d/f", std::nullopt, "x", std::nullopt));
+    EXPECT_FALSE(files_->put("d/e", std::nullopt, "x", std::nullopt));
+    EXPECT_FALSE(files_->remove("d/f", edit::digest_of("other")));
+    EXPECT_EQ(read(root_ + "/d/f"), "text");
+    EXPECT_EQ(std::distance(fs::directory_iterator(root_ + "/d"), {}), 2);
+}
+
+TEST_F(EditFilesTest, S10_S21_a_denied_path_is_refused_with_its_pattern) {
+    auto policy = Policy::compile({{.pattern = "d/*.pem"}});
+    ASSERT_TRUE(policy);
+    const auto files = open(*policy);
+    const auto denied = files->may_write("d/a.pem");
+    ASSERT_FALSE(denied);
+    EXPECT_EQ(denied.error().message(), "Path 'd/a.pem' matched denied pattern 'd/*.pem'");
+    EXPECT_EQ(files->allowed("d/a.pem").error().message(), "denied pattern");
+    EXPECT_TRUE(files->allowed("d/f"));
+}
+
+TEST(EditRecord, S166_what_an_edit_is_about_to_do_can_be_read_back) {
+    EditRecord record;
+    record.token = "0123abcd";
+    record.files.push_back({"a b\n\xff {\"begun\":", edit::digest_of("x"), true});
+    record.files.push_back({"gone", std::nullopt, true});
+    record.directories = {"new"};
+    const auto back = record_of(record_text("edit", record));
+    ASSERT_TRUE(back);
+    EXPECT_EQ(back->token, record.token);
+    ASSERT_EQ(back->files.size(), 2u);
+    EXPECT_EQ(back->files[0].path, record.files[0].path);
+    EXPECT_EQ(back->files[0].after, record.files[0].after);
+    EXPECT_FALSE(back->files[1].after);
+    EXPECT_EQ(back->directories, record.directories);
+}
+
+TEST(EditRecord, other_texts_are_no_records) {
+    for (const char* text : {"", "edit a", "x {\"begun\":", "x {\"begun\":{}}",
+                             "x {\"begun\":{\"token\":\"../x\",\"files\":[]}}",
+                             "x {\"begun\":{\"token\":\"ab\",\"files\":[{\"path\":\"%4\"}]}}",
+                             "x {\"begun\":{\"token\":\"ab\",\"files\":[1]}}"})
+        EXPECT_FALSE(record_of(text)) << text;
+}
+
+}  // namespace
+}  // namespace unwrite::overlay
