@@ -37,7 +37,16 @@ const std::map<std::string, Seeds, std::less<>>& all_seeds() {
           "/dev/null\n+++ "
           "\"b/n\\303\\244\"\n@@ -0,0 +1 @@\n+x\n",
           "--- a/a\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n\n===\nx\n",
-          "1\n2\n3\n4\n5\n6\n7\n8\n9\n\n===\n1\n2\nx\n4\n5\n6\n7\n8\n\n9"}}};
+          "1\n2\n3\n4\n5\n6\n7\n8\n9\n\n===\n1\n2\nx\n4\n5\n6\n7\n8\n\n9"}},
+        {"rpc",
+         {R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{}}})"
+          "\n"
+          R"({"jsonrpc":"2.0","id":"a","method":"tools/list"})",
+          R"({"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"Edit","arguments":{"patch":"LP1\nEND\n"},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}})"
+          "\n"
+          R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}})",
+          R"([{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"result":{}},3])",
+          R"(edit a {"begun":{"token":"0a","files":[{"path":"a%20b","after":null,"existed":true}],"directories":["d"]}})"}}};
     return seeds;
 }
 

@@ -203,11 +203,12 @@ Target target_named(std::string_view name) {
     if (name == "request") return request;
     if (name == "newlines") return newlines;
     if (name == "unified") return unified;
+    if (name == "rpc") return rpc;
     return nullptr;
 }
 
 const std::vector<std::string>& target_names() {
-    static const std::vector<std::string> names = {"lp1", "request", "newlines", "unified"};
+    static const std::vector<std::string> names = {"lp1", "request", "newlines", "unified", "rpc"};
     return names;
 }
 

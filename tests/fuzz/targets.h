@@ -13,6 +13,7 @@ void lp1(std::string_view input);       ///< a patch and the file that it is app
 void request(std::string_view input);   ///< the JSON of a call and the file
 void newlines(std::string_view input);  ///< a file, and a snippet to put into it
 void unified(std::string_view input);   ///< a patch and the file, or an older and a newer file
+void rpc(std::string_view input);       ///< lines of the Model Context Protocol
 
 using Target = void (*)(std::string_view input);
 /// By its name; nullptr for any other.

@@ -1,0 +1,54 @@
+// The messages of the Model Context Protocol.
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+
+#include "mcp/server.h"
+#include "overlay/editing_record.h"
+#include "tests/fuzz/targets.h"
+
+namespace unwrite::fuzz {
+
+namespace {
+
+void promised(bool truth, const char* words) {
+    if (truth) return;
+    std::fprintf(stderr, "not so: %s\n", words);
+    std::abort();
+}
+
+bool is_answer(const mcp::Json& json) {
+    return mcp::text_member(json, "jsonrpc") == "2.0" &&
+           json.contains("result") != json.contains("error");
+}
+
+}  // namespace
+
+void rpc(std::string_view input) {
+    std::size_t answers = 0;
+    mcp::Server server({[]() -> Result<std::unique_ptr<mcp::Room>> {
+                           return Error(ErrorKind::kNoWorkspace, ENOENT, "nothing is mounted");
+                       }},
+                       [&answers](const std::string& line) {
+                           ++answers;
+                           promised(line.find('\n') == std::string::npos, "an answer is one line");
+                           const mcp::Json json = mcp::Json::parse(line, nullptr, false);
+                           promised(json.is_array() || is_answer(json),
+                                    "an answer is one of the protocol");
+                       });
+    std::size_t lines = 0;
+    for (std::size_t at = 0; at <= input.size();) {
+        const std::size_t end = std::min(input.find('\n', at), input.size());
+        server.take(input.substr(at, end - at));
+        at = end + 1;
+        ++lines;
+    }
+    while (server.step()) {
+    }
+    promised(answers <= lines, "no line has more than one answer");
+    if (const auto record = overlay::record_of(input))
+        promised(overlay::record_of(overlay::record_text("edit", *record)).has_value(),
+                 "a record is read back");
+}
+
+}  // namespace unwrite::fuzz
