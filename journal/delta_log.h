@@ -71,8 +71,10 @@ Result<> remove_delta(int deltas, DeltaNumber number);
 using ReplacedObjects = std::unordered_map<ObjectKey, ObjectKey>;
 Result<> replace_objects(int deltas, DeltaNumber number, const ReplacedObjects& replaced);
 /// Says of a name what it was before all that the delta says of it, so that this wins. What it said
-/// until then stays mentioned. Atomic; durable. No writer has the delta open.
-Result<> put_first(int deltas, DeltaNumber number, const NameImage& image);
+/// until then stays mentioned. `parent`: attributes of the name's directory, for a delta that has
+/// none. Atomic; durable. No writer has the delta open.
+Result<> put_first(int deltas, DeltaNumber number, const NameImage& image,
+                   const std::optional<Attributes>& parent);
 /// The numbers of all deltas that have files.
 Result<std::vector<DeltaNumber>> list_deltas(int deltas);
 

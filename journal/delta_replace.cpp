@@ -65,7 +65,8 @@ Result<> replace_objects(int deltas, DeltaNumber number, const ReplacedObjects& 
     return any ? write_all(deltas, number, written) : Result<>();
 }
 
-Result<> put_first(int deltas, DeltaNumber number, const NameImage& image) {
+Result<> put_first(int deltas, DeltaNumber number, const NameImage& image,
+                   const std::optional<Attributes>& parent) {
     TRY_ASSIGN(const Whole whole, read_all(deltas, number));
     std::string written = encode_delta_header(number);
     written += make_frame(static_cast<std::uint8_t>(DeltaRecord::kName), encode_name(image, 0));
@@ -76,6 +77,10 @@ Result<> put_first(int deltas, DeltaNumber number, const NameImage& image) {
     if (before != whole.parsed.delta.names.end() && before->second.image.object) {
         written += make_frame(static_cast<std::uint8_t>(DeltaRecord::kTouchObject),
                               encode_touch_object(*before->second.image.object, 0));
+    }
+    if (parent) {
+        written += make_frame(static_cast<std::uint8_t>(DeltaRecord::kAttributes),
+                              encode_attributes(image.at.parent, *parent, 0));
     }
     return write_all(deltas, number, written);
 }

@@ -350,6 +350,26 @@ Result<> finish_successors(Locator& locator, const Successors& successors) {
     return locator.journal().places().replace(successors.replaced);
 }
 
+namespace {
+
+/// What came back to a directory must not show in its times: its attributes as they are, unless
+/// this edge or a nearer one knows better.
+Result<std::optional<journal::Attributes>> attributes_to_keep(Locator& locator,
+                                                              const ObjectKey& directory,
+                                                              const Edges& edges,
+                                                              std::size_t edge) {
+    for (std::size_t i = 0; i <= edge; ++i) {
+        const auto image = edges[i].delta.objects.find(directory);
+        if (image != edges[i].delta.objects.end() && image->second.attributes)
+            return std::optional<journal::Attributes>();
+    }
+    TRY_ASSIGN(const HandlePtr handle, locator.directory(directory));
+    TRY_ASSIGN(journal::Attributes attributes, read_attributes(handle->fd.get()));
+    return std::optional(std::move(attributes));
+}
+
+}  // namespace
+
 // A directory comes back in the nearest edge that speaks of it or of anything that is in it.
 Result<> book(Locator& locator, const Successors& successors, const Edges& edges) {
     const std::vector<journal::NameImage>& images = successors.images;
@@ -377,8 +397,10 @@ Result<> book(Locator& locator, const Successors& successors, const Edges& edges
     for (const journal::NameImage& image : images) {
         const auto edge = nearest.find(*image.object);
         if (edge == nearest.end()) continue;
+        TRY_ASSIGN(const auto parent,
+                   attributes_to_keep(locator, image.at.parent, edges, edge->second));
         TRY(journal::put_first(locator.journal().state_dir().deltas(), edges[edge->second].number,
-                               image));
+                               image, parent));
     }
     return {};
 }
