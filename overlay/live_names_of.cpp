@@ -1,7 +1,5 @@
 #include "overlay/live_names_of.h"
 
-#include <dirent.h>
-
 #include <algorithm>
 #include <cerrno>
 
@@ -100,38 +98,16 @@ void LiveNamesOf::expect(const std::vector<LayerPtr>& layers) {
     }
 }
 
-// As Locator's scan, for many objects at once.
 void LiveNamesOf::walk() {
-    struct Pending {
-        HandlePtr parent;
-        std::string name;
-    };
+    std::unordered_set<ObjectKey> keys;
     for (auto& [key, names] : wanted_) {
         names.clear();
-        wanted_numbers_.insert(key.ino);
+        keys.insert(key);
     }
-    const auto top = locator_.directory(root());
-    if (!top) return;
-    std::vector<Pending> pending{{*top, "."}};
-    while (!pending.empty()) {
-        const Pending next = std::move(pending.back());
-        pending.pop_back();
-        auto opened = sys::open_at(next.parent->fd.get(), next.name, O_RDONLY | O_DIRECTORY);
-        if (!opened) continue;
-        const HandlePtr here = std::make_shared<Handle>(Handle{*std::move(opened), Access::kPath});
-        const auto own = sys::statx_at(here->fd.get(), "");
-        const auto entries = sys::read_directory(here->fd.get());
-        if (!own || !entries) continue;
-        for (const auto& entry : *entries) {
-            NameKey at{key_of(*own), entry.name};
-            if (is_state_dir(at)) continue;
-            if (entry.type == DT_DIR) pending.push_back({here, entry.name});
-            if (!wanted_numbers_.contains(entry.ino)) continue;
-            const auto x = sys::statx_at(here->fd.get(), entry.name);
-            const auto found = x ? wanted_.find(key_of(*x)) : wanted_.end();
-            if (found != wanted_.end()) found->second.push_back(std::move(at));
-        }
-    }
+    locator_.scan(keys, [&](const ObjectKey& key, Locator::Seen seen) {
+        wanted_.at(key).push_back(std::move(seen.name));
+        return true;
+    });
 }
 
 const std::vector<NameKey>& LiveNamesOf::searched(const ObjectKey& key) {

@@ -55,7 +55,6 @@ class LiveNamesOf {
     std::unordered_map<ObjectKey, std::vector<NameKey>> hinted_;
     std::unordered_set<journal::DeltaNumber> wanted_layers_;
     std::unordered_map<ObjectKey, std::vector<NameKey>> wanted_;
-    std::unordered_set<std::uint64_t> wanted_numbers_;
     bool walked_ = false;  // since something was wanted
 };
 

@@ -43,6 +43,15 @@ class Locator {
     using Paths = std::unordered_map<ObjectKey, std::optional<std::string>>;
     std::optional<std::string> live_path(const ObjectKey& key, Paths& known);
 
+    /// Where a walk met an object: its name, and the open directory of it.
+    struct Seen {
+        NameKey name;
+        HandlePtr parent;
+    };
+    /// Walks the live tree for all names of these. False from `found` ends the walk.
+    using Found = std::function<bool(const ObjectKey& key, Seen seen)>;
+    void scan(const std::unordered_set<ObjectKey>& keys, const Found& found);
+
     /// An operation begins: what earlier ones found may have changed behind the mount.
     void begin();
 
@@ -59,12 +68,6 @@ class Locator {
                                    Asked& asked);
     Result<HandlePtr> open_in_attic(const ObjectKey& key, Access access);
     Result<HandlePtr> open_by_scan(const ObjectKey& key, Access access);
-    struct Seen {
-        NameKey name;
-        HandlePtr parent;
-    };
-    using Found = std::function<bool(const ObjectKey& key, Seen seen)>;  ///< false: enough
-    void scan(const std::unordered_set<ObjectKey>& keys, const Found& found);
     std::optional<Seen> scan(const ObjectKey& key);
     void remember(const ObjectKey& key, const HandlePtr& handle);
 

@@ -15,6 +15,10 @@ namespace {
 
 constexpr mode_t kWriteBits = 0222;
 
+Error refused_by_policy() {
+    return Error(ErrorKind::kRefused, EACCES, "policy");
+}
+
 }  // namespace
 
 PolicedTree::PolicedTree(Tree& tree, Objects& objects, const Origins& origins,
@@ -103,20 +107,19 @@ PolicedTree::Refusals PolicedTree::refusals(const Mark& mark, const Caller& call
     return origins_.is_agent(caller.pid) ? mark.agent : mark.user;
 }
 
-/// Whether the caller may make, replace or take away that name.
-Result<> PolicedTree::may_take(const Caller& caller, NodeId parent, std::string_view name,
-                               mode_t type) const {
-    const Mark mark = judge(parent, name, type);
-    if (!mark.protects()) return {};
-    if (refusals(mark, caller).write) return Error(ErrorKind::kRefused, EACCES, "policy");
+Result<> PolicedTree::may_write(const Caller& caller, const Mark& mark) const {
+    if (mark.protects() && refusals(mark, caller).write) return refused_by_policy();
     return {};
 }
 
+/// Whether the caller may make, replace or take away that name.
+Result<> PolicedTree::may_take(const Caller& caller, NodeId parent, std::string_view name,
+                               mode_t type) const {
+    return may_write(caller, judge(parent, name, type));
+}
+
 Result<> PolicedTree::may_change(const Caller& caller, NodeId id) const {
-    const Mark mark = mark_of(id);
-    if (!mark.protects()) return {};
-    if (refusals(mark, caller).write) return Error(ErrorKind::kRefused, EACCES, "policy");
-    return {};
+    return may_write(caller, mark_of(id));
 }
 
 // ---- what was there before
@@ -136,7 +139,7 @@ Result<> PolicedTree::walk(UniqueFd top, const Visit& visit) const {
             std::string below = join_path(path, entry.name);
             const auto x = sys::statx_at(here->get(), entry.name);
             if (!x) continue;  // it vanished
-            if (!visit(below, *x)) return Error(ErrorKind::kRefused, EACCES, "policy");
+            if (!visit(below, *x)) return refused_by_policy();
             if (S_ISDIR(x->st.st_mode)) pending.push_back({here, entry.name, std::move(below)});
         }
         return {};
@@ -198,7 +201,7 @@ Result<Entry> PolicedTree::lookup(const Caller& caller, NodeId parent, std::stri
     const Refusals refused = refusals(mark, caller);
     if (!refused.read && !refused.hidden) return entry;
     forget(entry.id, 1);
-    return refused.hidden ? Error(ENOENT) : Error(ErrorKind::kRefused, EACCES, "policy");
+    return refused.hidden ? Error(ENOENT) : refused_by_policy();
 }
 
 template <class Make>
@@ -255,7 +258,7 @@ Result<Entry> PolicedTree::link(const Caller& caller, NodeId id, NodeId to_paren
     const Mark mark = mark_of(id);
     if (mark.protects()) {
         const Refusals refused = refusals(mark, caller);
-        if (refused.read || refused.write) return Error(ErrorKind::kRefused, EACCES, "policy");
+        if (refused.read || refused.write) return refused_by_policy();
     }
     return make(caller, to_parent, to_name, S_IFREG,
                 [&] { return tree_.link(caller, id, to_parent, to_name); });
@@ -358,8 +361,7 @@ Result<std::size_t> PolicedTree::copy_file_range(const Caller& caller, NodeId fr
                                                  std::uint64_t to_offset, std::size_t length) {
     TRY(may_change(caller, to));
     const Mark mark = mark_of(from);
-    if (mark.protects() && refusals(mark, caller).read)
-        return Error(ErrorKind::kRefused, EACCES, "policy");
+    if (mark.protects() && refusals(mark, caller).read) return refused_by_policy();
     return tree_.copy_file_range(caller, from, from_offset, to, to_offset, length);
 }
 

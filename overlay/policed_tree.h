@@ -111,6 +111,7 @@ class PolicedTree final : public Tree {
     Mark judge_path(const std::string& path, mode_t type) const;
     std::optional<std::string> path_of(NodeId id) const;
     std::optional<sys::StatX> standing(NodeId parent, std::string_view name) const;
+    Result<> may_write(const Caller& caller, const Mark& mark) const;
     Result<> may_take(const Caller& caller, NodeId parent, std::string_view name,
                       mode_t type) const;
     Result<> may_change(const Caller& caller, NodeId id) const;

@@ -16,12 +16,15 @@ namespace {
 
 constexpr std::size_t kMaxSteps = 10'000;  // a loop among stale places must end
 
-/// True when crossing the edges puts the object somewhere, wherever it was.
-bool is_put(const ObjectKey& key, const Edges& edges) {
-    return std::any_of(edges.begin(), edges.end(), [&](const Edge& edge) {
-        return std::any_of(edge.delta.names.begin(), edge.delta.names.end(),
-                           [&](const auto& entry) { return entry.second.image.object == key; });
-    });
+/// Objects that crossing the edges puts somewhere, wherever they were.
+std::set<ObjectKey> put_by(const Edges& edges) {
+    std::set<ObjectKey> put;
+    for (const Edge& edge : edges) {
+        for (const auto& [at, state] : edge.delta.names) {
+            if (state.image.object) put.insert(*state.image.object);
+        }
+    }
+    return put;
 }
 
 bool is_directory(const journal::ObjectImage& image) {
@@ -53,7 +56,6 @@ class Finder {
     const Edges& edges_;
     std::set<ObjectKey> directories_;
     std::set<ObjectKey> files_;
-    std::set<ObjectKey> put_;   // objects that an edge puts somewhere
     std::set<ObjectKey> gone_;  // directories
     std::unordered_map<ObjectKey, journal::NameImage> with_other_names_;
     Vanished found_;
@@ -67,9 +69,8 @@ void Finder::collect() {
     for (const Edge& edge : edges_) {
         for (const auto& [at, state] : edge.delta.names) {
             directories_.insert(at.parent);
-            if (!state.image.object) continue;
-            put_.insert(*state.image.object);
-            if (S_ISDIR(state.image.type)) directories_.insert(*state.image.object);
+            if (state.image.object && S_ISDIR(state.image.type))
+                directories_.insert(*state.image.object);
         }
         for (const auto& [key, image] : edge.delta.objects) {
             if (is_directory(image)) directories_.insert(key);
@@ -79,7 +80,8 @@ void Finder::collect() {
         }
     }
     // What an edge puts somewhere needs no other way back.
-    std::erase_if(files_, [&](const ObjectKey& key) { return put_.contains(key); });
+    const std::set<ObjectKey> put = put_by(edges_);
+    std::erase_if(files_, [&](const ObjectKey& key) { return put.contains(key); });
     for (const ObjectKey& key : files_) {
         if (const auto place = places.find(key)) directories_.insert(place->newest.parent);
     }
@@ -188,7 +190,8 @@ class Maker {
         : locator_(locator),
           vanished_(vanished),
           gone_(vanished.directories.begin(), vanished.directories.end()),
-          edges_(edges) {}
+          edges_(edges),
+          put_(put_by(edges)) {}
 
     Result<Successors> run() {
         TRY_ASSIGN(known_, locator_.journal().mentioned_by_all_deltas());
@@ -210,10 +213,7 @@ class Maker {
     Result<> find(const ObjectKey& key);
     Result<> copy(const ObjectKey& key);
     Result<> replace();
-    ObjectKey now(const ObjectKey& key) const {
-        const auto found = made_.replaced.find(key);
-        return found == made_.replaced.end() ? key : found->second;
-    }
+    ObjectKey now(const ObjectKey& key) const { return made_.now(key); }
     bool is_taken_away(const NameKey& at) const;
     bool had_successor(const ObjectKey& key);
     Result<ObjectKey> make(const ObjectKey& key);
@@ -223,6 +223,7 @@ class Maker {
     const Vanished& vanished_;
     std::set<ObjectKey> gone_;  // those that are still to be found
     const Edges& edges_;
+    const std::set<ObjectKey> put_;
     std::set<ObjectKey> known_;
     Successors made_;
 };
@@ -283,8 +284,8 @@ Result<> Maker::find(const ObjectKey& key) {
         TRY_ASSIGN(const ObjectKey successor, make(key));
         made_.replaced.emplace(key, successor);
     }
-    if (locator_.journal().attic().contains(now(key)) && !is_put(key, edges_) &&
-        !is_put(now(key), edges_))
+    if (locator_.journal().attic().contains(now(key)) && !put_.contains(key) &&
+        !put_.contains(now(key)))
         made_.images.push_back({at, key, S_IFDIR});
     return {};
 }
@@ -334,24 +335,6 @@ Result<> Maker::copy(const ObjectKey& key) {
     return {};
 }
 
-}  // namespace
-
-Result<Vanished> find_vanished(Locator& locator, const Edges& edges) {
-    return Finder(locator, edges).find();
-}
-
-Result<Successors> make_successors(Locator& locator, const Vanished& vanished, const Edges& edges) {
-    return Maker(locator, vanished, edges).run();
-}
-
-Result<> finish_successors(Locator& locator, const Successors& successors) {
-    if (successors.replaced.empty()) return {};
-    crash_point("vanished.booked");
-    return locator.journal().places().replace(successors.replaced);
-}
-
-namespace {
-
 /// What came back to a directory must not show in its times: its attributes as they are, unless
 /// this edge or a nearer one knows better.
 Result<std::optional<journal::Attributes>> attributes_to_keep(Locator& locator,
@@ -370,13 +353,23 @@ Result<std::optional<journal::Attributes>> attributes_to_keep(Locator& locator,
 
 }  // namespace
 
+Result<Vanished> find_vanished(Locator& locator, const Edges& edges) {
+    return Finder(locator, edges).find();
+}
+
+Result<Successors> make_successors(Locator& locator, const Vanished& vanished, const Edges& edges) {
+    return Maker(locator, vanished, edges).run();
+}
+
+Result<> finish_successors(Locator& locator, const Successors& successors) {
+    if (successors.replaced.empty()) return {};
+    crash_point("vanished.booked");
+    return locator.journal().places().replace(successors.replaced);
+}
+
 // A directory comes back in the nearest edge that speaks of it or of anything that is in it.
 Result<> book(Locator& locator, const Successors& successors, const Edges& edges) {
     const std::vector<journal::NameImage>& images = successors.images;
-    const auto now = [&](const ObjectKey& key) {
-        const auto found = successors.replaced.find(key);
-        return found == successors.replaced.end() ? key : found->second;
-    };
     std::unordered_map<ObjectKey, std::size_t> nearest;
     const auto note = [&](const ObjectKey& key, std::size_t edge) {
         const auto [entry, fresh] = nearest.try_emplace(key, edge);
@@ -386,7 +379,7 @@ Result<> book(Locator& locator, const Successors& successors, const Edges& edges
         for (const ObjectKey& key : edges[i].delta.mentioned()) {
             note(key, i);
             if (const auto place = locator.journal().places().find(key))
-                note(now(place->newest.parent), i);
+                note(successors.now(place->newest.parent), i);
         }
     }
     // Those above come first in the list; they take after those below.

@@ -39,6 +39,11 @@ struct Successors {
     /// What must stand at its name before the edges are crossed: new directories, and the files.
     /// Those above come before those below.
     std::vector<journal::NameImage> images{};
+    /// The successor, or the object itself when it has none.
+    ObjectKey now(const ObjectKey& key) const {
+        const auto found = replaced.find(key);
+        return found == replaced.end() ? key : found->second;
+    }
 };
 
 /// Gives successors to directories and to files with names elsewhere. Of a directory: what stands
