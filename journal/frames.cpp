@@ -27,6 +27,22 @@ std::string make_frame(std::uint8_t type, std::string_view payload) {
     return frame.text();
 }
 
+std::string make_file_header(std::string_view magic, std::uint32_t version) {
+    Encoder out;
+    out.put_bytes(magic);
+    out.put(version);
+    out.put(crc32c(std::as_bytes(std::span(out.text()))));
+    return out.text();
+}
+
+std::optional<std::uint32_t> parse_file_header(std::string_view magic, std::string_view text) {
+    if (text.size() < kFileHeader || !text.starts_with(magic)) return std::nullopt;
+    Decoder in(std::as_bytes(std::span(text)).subspan(magic.size()));
+    const auto version = in.get<std::uint32_t>();
+    if (text.substr(0, kFileHeader) != make_file_header(magic, version)) return std::nullopt;
+    return version;
+}
+
 bool FrameReader::parse(std::size_t at) {
     const sys::ConstBytes rest = bytes_.subspan(at);
     if (rest.size() <= kFrameHeader) return false;

@@ -3,6 +3,8 @@
 // type and the payload.
 #pragma once
 
+#include <optional>
+
 #include "base/syscalls.h"
 
 namespace unwrite::journal {
@@ -18,6 +20,13 @@ struct Frame {
     sys::ConstBytes payload;
     std::size_t position = 0;
 };
+
+/// What a file of frames may begin with: 8 bytes that tell what it is, version u32, CRC-32C of
+/// both.
+inline constexpr std::size_t kFileHeader = 16;
+std::string make_file_header(std::string_view magic, std::uint32_t version);
+/// The version of a whole header, else nothing.
+std::optional<std::uint32_t> parse_file_header(std::string_view magic, std::string_view text);
 
 /// Walks over the frames of a file that is in memory.
 class FrameReader {

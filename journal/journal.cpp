@@ -2,6 +2,10 @@
 
 #include <fcntl.h>
 
+#include <cerrno>
+
+#include "journal/frames.h"
+
 namespace unwrite::journal {
 
 namespace {
@@ -14,7 +18,42 @@ Result<> sync_state(int workspace, int state) {
     return sys::sync(workspace);
 }
 
+constexpr const char* kRootFile = "root";
+
 }  // namespace
+
+// The journal knows objects by their inodes: in a copy of the directory those are others, and to
+// take anything back there would be guesswork.
+Result<> Journal::check_root(bool writes) {
+    TRY_ASSIGN(const sys::StatX x, sys::statx_at(workspace_.get(), ""));
+    const ObjectKey here{x.st.st_ino, x.birth};
+    const int state = state_dir_.fd();
+    TRY_ASSIGN(std::string text, read_whole(state, kRootFile));
+    if (!text.empty() && text.back() == '\n') text.pop_back();
+    const auto known = Attic::parse_name(text);
+    if (known == here) return {};
+    if (known) {
+        TRY_ASSIGN(const bool bare, is_bare());
+        if (!bare) {
+            return Error(ErrorKind::kRefused, ESTALE,
+                         "open .unwrite: it was made for another directory, of which this one is a "
+                         "copy, and what it remembers is of the files there",
+                         "take things back in the original; to begin anew here, with the files as "
+                         "they are, remove .unwrite");
+        }
+        if (writes) TRY(places_->clear());
+    }
+    if (!writes) return {};
+    return sys::replace_file_at(state, kRootFile, Attic::file_name(here) + "\n", 0600);
+}
+
+Result<bool> Journal::is_bare() {
+    TRY_ASSIGN(const std::vector<Node> nodes, store_->nodes());
+    TRY_ASSIGN(const std::optional<Pending> pending, store_->pending());
+    if (nodes.size() != 1 || pending) return false;
+    TRY_ASSIGN(const Head head, store_->head());
+    return !delta_has_records(state_dir_.deltas(), head.open_delta);
+}
 
 Result<std::unique_ptr<Journal>> Journal::open(int workspace, Options options) {
     TRY_ASSIGN(StateDir state_dir, StateDir::open(workspace, options.create));
@@ -27,6 +66,7 @@ Result<std::unique_ptr<Journal>> Journal::open(int workspace, Options options) {
     TRY_ASSIGN(journal->attic_, Attic::open(std::move(attic)));
     if (options.lock) TRY(journal->attic_->remove_leftovers());
     TRY_ASSIGN(journal->places_, Places::open(state));
+    TRY(journal->check_root(options.lock));
     if (options.durable) TRY(sync_state(workspace, state));
     return journal;
 }

@@ -60,7 +60,8 @@ class Journal {
         bool lock = true;  ///< take the writer's lock first (invariant 6); a mere reader says false
     };
     /// `workspace` is an open directory; it is duplicated. Errors as of StateDir::open,
-    /// StateDir::lock and Store::open.
+    /// StateDir::lock and Store::open; kRefused when the journal is of a directory of which this is
+    /// a copy, and has anything to take back.
     static Result<std::unique_ptr<Journal>> open(int workspace, Options options);
 
     StateDir& state_dir() { return state_dir_; }
@@ -81,6 +82,8 @@ class Journal {
 
  private:
     explicit Journal(StateDir state_dir) : state_dir_(std::move(state_dir)) {}
+    Result<> check_root(bool writes);
+    Result<bool> is_bare();  ///< nothing to take back
 
     UniqueFd workspace_;
     StateDir state_dir_;

@@ -5,7 +5,6 @@
 #include <cerrno>
 
 #include "base/crash_point.h"
-#include "base/crc32c.h"
 #include "base/log.h"
 #include "journal/codec.h"
 #include "journal/frames.h"
@@ -18,18 +17,9 @@ constexpr const char* kFile = "places.log";
 constexpr const char* kNewFile = "places.log.new";
 constexpr std::string_view kMagic = "UNWRPLC\n";
 constexpr std::uint32_t kVersion = 1;
-constexpr std::size_t kHeader = 16;
 constexpr std::uint8_t kPlace = 1;
 constexpr std::uint8_t kNoPlace = 2;
 constexpr std::uint8_t kSuccessor = 3;
-
-std::string make_header(std::uint32_t version) {
-    Encoder out;
-    out.put_bytes(kMagic);
-    out.put(version);
-    out.put(crc32c(std::as_bytes(std::span(out.text()))));
-    return out.text();
-}
 
 std::string make_record(const ObjectKey& key, const NameKey& at) {
     Encoder out;
@@ -77,15 +67,6 @@ std::optional<std::pair<ObjectKey, NameKey>> parse_record(const Frame& frame) {
     return std::pair{key, std::move(at)};
 }
 
-/// The version of a whole header, else nothing.
-std::optional<std::uint32_t> parse_header(const std::string& text) {
-    if (text.size() < kHeader || !text.starts_with(kMagic)) return std::nullopt;
-    Decoder in(std::as_bytes(std::span(text)).subspan(kMagic.size()));
-    const auto version = in.get<std::uint32_t>();
-    if (text.compare(0, kHeader, make_header(version)) != 0) return std::nullopt;
-    return version;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Places>> Places::open(int state) {
@@ -96,14 +77,14 @@ Result<std::unique_ptr<Places>> Places::open(int state) {
 
 Result<> Places::load() {
     TRY_ASSIGN(const std::string text, read_whole(state_, kFile));
-    const auto version = parse_header(text);
+    const auto version = parse_file_header(kMagic, text);
     if (version && *version > kVersion) {
         return Error(ErrorKind::kRecovery, EIO,
                      "read places.log: its format is version " + std::to_string(*version) +
                          ", this program knows version 1");
     }
-    damaged_ = !version && text.size() >= kHeader;
-    FrameReader reader(std::as_bytes(std::span(text)), version ? kHeader : 0);
+    damaged_ = !version && text.size() >= kFileHeader;
+    FrameReader reader(std::as_bytes(std::span(text)), version ? kFileHeader : 0);
     for (;;) {
         const FrameReader::Status status = reader.next();
         if (status == FrameReader::Status::kDamaged) {
@@ -227,7 +208,7 @@ Result<> Places::open_file() {
 
 Result<> Places::append(const std::string& record) {
     TRY(open_file());
-    std::string text = end_ == 0 ? make_header(kVersion) : std::string();
+    std::string text = end_ == 0 ? make_file_header(kMagic, kVersion) : std::string();
     text += record;
     crash_point("places.append.before");
     const auto written = sys::write_all_at(file_.get(), std::as_bytes(std::span(text)), end_);
@@ -242,7 +223,7 @@ Result<> Places::append(const std::string& record) {
 }
 
 Result<> Places::compact() {
-    std::string text = make_header(kVersion);
+    std::string text = make_file_header(kMagic, kVersion);
     std::uint64_t records = 0;
     for (const auto& [key, place] : places_) {
         if (place.before) {

@@ -385,10 +385,10 @@ void Capture::stamp(const ObjectKey& key, int fd) {
     if (!st) return;
     Shard& s = shard(key);
     const std::lock_guard lock(s.mutex);
-    s.stamps[key] = stamp_of(*st);
+    s.stamps.insert_or_assign(key, journal::Stamp::of(*st));
 }
 
-std::optional<Capture::Stamp> Capture::stamped(const ObjectKey& key) const {
+std::optional<journal::Stamp> Capture::stamped(const ObjectKey& key) const {
     Shard& s = shard(key);
     const std::lock_guard lock(s.mutex);
     const auto found = s.stamps.find(key);
@@ -401,6 +401,30 @@ void Capture::forget_stamps(const journal::Delta& delta) {
         Shard& s = shard(key);
         const std::lock_guard lock(s.mutex);
         s.stamps.erase(key);
+    }
+}
+
+journal::Stamps Capture::all_stamps() const {
+    journal::Stamps all;
+    for (Shard& s : shards_) {
+        const std::lock_guard lock(s.mutex);
+        all.insert(s.stamps.begin(), s.stamps.end());
+    }
+    return all;
+}
+
+void Capture::begin_with(const journal::Stamps& stamps) {
+    for (const auto& [key, stamp] : stamps) {
+        Shard& s = shard(key);
+        const std::lock_guard lock(s.mutex);
+        s.stamps.insert_or_assign(key, stamp);
+    }
+}
+
+void Capture::forget_all_stamps() {
+    for (Shard& s : shards_) {
+        const std::lock_guard lock(s.mutex);
+        s.stamps.clear();
     }
 }
 

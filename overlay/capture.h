@@ -17,6 +17,7 @@
 #include <unordered_set>
 
 #include "journal/delta_log.h"
+#include "journal/stamps.h"
 #include "overlay/objects.h"
 #include "overlay/origins.h"
 
@@ -77,21 +78,16 @@ class Capture {
     /// After a rename: the journal's hint follows.
     Result<> relocated(const ObjectPtr& object, const ObjectPtr& parent, const std::string& name);
 
-    /// Size and modification time: whoever finds others than our last change left finds a change
-    /// behind the mount.
-    struct Stamp {
-        std::int64_t size = 0;
-        std::int64_t mtime_ns = 0;
-        bool operator==(const Stamp&) const = default;
-    };
-    static Stamp stamp_of(const struct stat& st) {
-        return {st.st_size, st.st_mtim.tv_sec * 1'000'000'000LL + st.st_mtim.tv_nsec};
-    }
-    /// Remembers an object's stamp after one of our own changes.
+    /// Remembers what an object looks like after one of our own changes (journal/stamps.h):
+    /// whoever finds it otherwise finds a change behind the mount.
     void stamp(const ObjectKey& key, int fd);
-    std::optional<Stamp> stamped(const ObjectKey& key) const;
-    /// The objects were changed by a restore: nothing is known of them now.
+    std::optional<journal::Stamp> stamped(const ObjectKey& key) const;
+    /// A restore begins to change the objects: nothing is known of them now.
     void forget_stamps(const journal::Delta& delta);
+    /// What a clean end leaves to the next life.
+    journal::Stamps all_stamps() const;
+    void begin_with(const journal::Stamps& stamps);
+    void forget_all_stamps();
 
     /// While on, every object that a capture, anchor or displacement concerns is remembered, so
     /// that a sweep of the attic spares it. Turned on with the gate closed.
@@ -122,7 +118,7 @@ class Capture {
         mutable std::mutex mutex;
         std::unordered_map<ObjectKey, Covered> objects;
         std::unordered_map<NameKey, Sessions> names;
-        std::unordered_map<ObjectKey, Stamp> stamps;
+        journal::Stamps stamps;
     };
     static constexpr std::size_t kShards = 64;
     Shard& shard(const ObjectKey& key) const {

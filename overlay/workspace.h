@@ -73,6 +73,7 @@ class Workspace final : public Session, public Operations {
     Result<> cross_all(NodeNumber target);
     Result<> cross(const Crossing& crossing, const Node& node, NodeNumber target);
     Result<> turn_back(const Error& why, const journal::Pending& pending);
+    Result<> apply(const journal::Delta& delta, const Restorer::DataOf& data_of);
     Result<> apply_delta(const journal::Delta& delta, journal::DeltaNumber number);
     Result<> arrive(const Crossing& crossing, const Node& node, journal::DeltaNumber inverse,
                     NodeNumber target);

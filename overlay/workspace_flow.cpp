@@ -78,10 +78,21 @@ Result<> Workspace::apply_delta(const Delta& delta, DeltaNumber number) {
     TRY_ASSIGN(const UniqueFd data,
                journal::open_delta_data(journal_->state_dir().deltas(), number));
     const int fd = data.get();
+    return apply(delta, [fd](const ObjectKey&, std::size_t) -> Result<int> { return fd; });
+}
+
+// What the restore leaves is ours like any other change: whoever changes it behind the mount before
+// the next one is noticed too.
+Result<> Workspace::apply(const Delta& delta, const Restorer::DataOf& data_of) {
     capture_.forget_stamps(delta);
     janitor_.restore_begins();
-    return restorer_.apply(delta,
-                           [fd](const ObjectKey&, std::size_t) -> Result<int> { return fd; });
+    TRY(restorer_.apply(delta, data_of));
+    for (const auto& [key, image] : delta.objects) {
+        if (!image.size) continue;
+        const auto handle = locator_.object(key, Access::kPath);
+        if (handle) capture_.stamp(key, (*handle)->fd.get());
+    }
+    return {};
 }
 
 // The far side is reached: the edge has the inverse now, and the head stands there.

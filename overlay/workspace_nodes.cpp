@@ -87,7 +87,10 @@ Result<> Workspace::drop_all_but(NodeNumber node) {
     TRY(store(change));
     crash_point("drop.after");
     TRY(journal_->remove_unreferenced_deltas());
-    if (capture_.interval_is_empty()) TRY(journal_->places().clear());
+    if (capture_.interval_is_empty()) {
+        TRY(journal_->places().clear());
+        capture_.forget_all_stamps();
+    }
     janitor_.sweep();
     return {};
 }

@@ -75,6 +75,10 @@ Result<std::unique_ptr<Workspace>> Workspace::open(UniqueFd directory,
     Found& found = workspace->found_;
     found.fresh = fresh;
     found.interrupted = head.mode == kRunning;
+    const int state = workspace->journal_->state_dir().fd();
+    TRY_ASSIGN(const journal::Stamps stamps, journal::take_stamps(state));
+    // Those of a life that was interrupted came back with a power cut.
+    if (!found.interrupted) workspace->capture_.begin_with(stamps);
     {
         Closing closing(workspace->operation_mutex_, workspace->gate_, workspace->tree_,
                         workspace->restorer_);
@@ -108,6 +112,7 @@ Result<std::unique_ptr<Workspace>> Workspace::open(UniqueFd directory,
 void Workspace::tidy_up() {
     const auto now = history();
     if (!now || now->nodes.size() != 1 || !capture_.interval_is_empty()) return;
+    capture_.forget_all_stamps();
     const auto swept = janitor_.sweep_now();
     if (!swept) log::warning("empty the attic: " + swept.error().message());
 }
@@ -116,6 +121,8 @@ Workspace::~Workspace() {
     if (!opened_) return;
     tidy_up();
     const std::lock_guard lock(operation_mutex_);
+    const auto left = journal::leave_stamps(journal_->state_dir().fd(), capture_.all_stamps());
+    if (!left) log::warning("note what the files look like: " + left.error().message());
     journal::Store::Change change;
     change.head = head_;
     change.head->mode = kIdle;

@@ -52,7 +52,7 @@ bool Workspace::is_written_behind(const ObjectKey& key) {
     const auto handle = locator_.object(key, Access::kPath);
     if (!handle) return false;
     const auto st = sys::stat_fd((*handle)->fd.get());
-    return st && Capture::stamp_of(*st) != *stamped;
+    return st && journal::Stamp::of(*st) != *stamped;
 }
 
 // Files whose content is not as the mount left it last.

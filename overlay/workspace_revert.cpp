@@ -79,9 +79,7 @@ Result<> Workspace::apply_images(const RevertPlan& plan) {
         TRY_ASSIGN(UniqueFd fd, journal::open_delta_data(deltas, number));
         return data.emplace(number, std::move(fd)).first->second.get();
     };
-    capture_.forget_stamps(plan.images);
-    janitor_.restore_begins();
-    const Result<> applied = restorer_.apply(plan.images, data_of);
+    const Result<> applied = apply(plan.images, data_of);
     crash_point("revert.applied");
     if (!applied) return take_back_images(applied.error());
     return {};

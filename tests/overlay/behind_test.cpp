@@ -1,0 +1,126 @@
+// Content that changes behind the mount is noticed (S85, invariant 9).
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tests/overlay/looking.h"
+
+namespace unwrite::tests {
+namespace {
+
+using overlay::Consent;
+
+class BehindTest : public Looking {
+ protected:
+    void SetUp() override {
+        before("a", "a\n");
+        before("b", "b\n");
+        begin();
+        ASSERT_EQ(actor().write("a", 0, "A"), 0);
+        replace("b", "changed\n");
+    }
+    void append_behind(const std::string& path) const {
+        std::ofstream out(raw() / path, std::ios::app);
+        out << "behind\n";
+    }
+    std::string text(const std::string& path) const { return scratch_.read("work/" + path); }
+    void expect_conflict(const Result<overlay::Moved>& moved) {
+        ASSERT_FALSE(moved);
+        EXPECT_EQ(moved.error().kind(), ErrorKind::kConflict) << moved.error().message();
+    }
+    /// What a discard would say first; it is only done when there is nothing to say.
+    Lines noticed() {
+        const auto moved = operations().discard(World::asker(), false, Consent::kOwn);
+        EXPECT_TRUE(moved) << moved.error().message();
+        return moved ? moved->behind : Lines{"?"};
+    }
+    /// In a process of its own, which is killed with the session open.
+    void killed_after(const std::function<void()>& work) {
+        world_.reset();
+        const pid_t child = ::fork();
+        if (child == 0) {
+            begin();
+            work();
+            ::_exit(HasFatalFailure() ? 1 : 0);
+        }
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        ASSERT_EQ(status, 0);
+        begin();
+    }
+};
+
+TEST_F(BehindTest, ItIsNoticedOverARestartS85) {
+    world_->reopen();
+    append_behind("a");
+    expect_conflict(operations().undo(World::asker(), 1, Consent::kAll));
+    EXPECT_EQ(noticed(), Lines{"a"});
+    EXPECT_EQ(text("a"), "A\nbehind\n");
+    ASSERT_OK(operations().discard(World::asker(), false, Consent::kAll));
+    EXPECT_EQ(text("b"), "b\n");
+}
+
+TEST_F(BehindTest, ItIsNoticedWhileNothingIsMountedS85) {
+    world_.reset();
+    append_behind("b");
+    begin();
+    EXPECT_EQ(noticed(), Lines{"b"});
+}
+
+TEST_F(BehindTest, ItIsNoticedBetweenTwoRestoresS85) {
+    ASSERT_OK(operations().undo(World::asker(), 1, Consent::kAll));
+    append_behind("a");
+    expect_conflict(operations().redo(World::asker(), 1, Consent::kAll));
+    EXPECT_EQ(text("a"), "a\nbehind\n");
+    EXPECT_EQ(text("b"), "b\n");
+}
+
+TEST_F(BehindTest, ItIsNoticedAfterTheRestoreOfOnePathS85) {
+    ASSERT_OK(operations().restore_paths(World::asker(), {"a"}, "", false));
+    append_behind("a");
+    EXPECT_EQ(noticed(), Lines{"a"});
+}
+
+TEST_F(BehindTest, WhatIsDoneThroughTheMountIsNeverNoticedS85) {
+    world_->reopen();
+    EXPECT_EQ(noticed(), Lines());
+    ASSERT_OK(operations().redo(World::asker(), 1, Consent::kAll));
+    world_->reopen();
+    ASSERT_EQ(actor().write("a", 1, "AA"), 0);
+    world_->reopen();
+    ASSERT_OK(operations().undo(World::asker(), 1, Consent::kAll));
+    EXPECT_EQ(text("a"), "A\n");
+}
+
+TEST_F(BehindTest, AKillLeavesNothingThatAccusesS85) {
+    killed_after([&] { ASSERT_EQ(actor().write("a", 1, "AA"), 0); });
+    EXPECT_EQ(noticed(), Lines());
+    EXPECT_EQ(text("a"), "a\n");
+}
+
+TEST_F(BehindTest, NothingIsKeptOfWhatIsCommittedS50) {
+    ASSERT_OK(operations().commit(World::asker(), "", false));
+    world_.reset();
+    EXPECT_FALSE(std::filesystem::exists(raw() / ".unwrite/stamps"));
+}
+
+TEST_F(BehindTest, ACopyOfTheWorkspaceIsRefusedWhileItHasAHistoryS165) {
+    world_.reset();
+    const auto copy = scratch_.path() / "copy";
+    run("cp -a '" + raw().string() + "' '" + copy.string() + "'");
+    const auto open = [&] { return World::open(copy.string(), overlay::SessionOptions()); };
+    const auto refused = open();
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().kind(), ErrorKind::kRefused);
+    EXPECT_NE(refused.error().message().find("copy"), std::string::npos);
+    EXPECT_EQ(scratch_.read("copy/b"), "changed\n");
+    begin();
+    ASSERT_OK(operations().commit(World::asker(), "", false));
+    world_.reset();
+    run("rm -rf '" + copy.string() + "' && cp -a '" + raw().string() + "' '" + copy.string() + "'");
+    EXPECT_TRUE(open()) << "nothing is left to take back";
+    EXPECT_TRUE(open()) << "it is a workspace of its own now";
+}
+
+}  // namespace
+}  // namespace unwrite::tests
