@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "overlay/lend_access.h"
+
 namespace unwrite::overlay {
 
 Result<journal::Attributes> read_attributes(int fd) {
@@ -12,7 +14,7 @@ Result<journal::Attributes> read_attributes(int fd) {
     image.gid = st.st_gid;
     image.mtime_s = st.st_mtim.tv_sec;
     image.mtime_ns = static_cast<std::uint32_t>(st.st_mtim.tv_nsec);
-    TRY_ASSIGN(image.xattrs, sys::read_xattrs(fd));
+    TRY_ASSIGN(image.xattrs, lend_access(fd, [&] { return sys::read_xattrs(fd); }));
     return image;
 }
 

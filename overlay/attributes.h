@@ -5,7 +5,7 @@
 
 namespace unwrite::overlay {
 
-/// The attributes of an open object, as an image.
+/// The attributes of an open object (any descriptor), as an image.
 Result<journal::Attributes> read_attributes(int fd);
 /// Makes the attributes of an open object (any descriptor) equal to `wanted`; times only with
 /// `times`.

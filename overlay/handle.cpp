@@ -1,9 +1,10 @@
 #include "overlay/handle.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <cerrno>
+
+#include "overlay/lend_access.h"
 
 namespace unwrite::overlay {
 
@@ -15,16 +16,6 @@ int open_flags(Access access) {
     return (access == Access::kRead ? O_RDONLY : O_RDWR) | O_NONBLOCK;
 }
 
-// The owner may always change the mode, so lend it, open, and give it back.
-Result<UniqueFd> open_lending_mode(int path_fd, Access access) {
-    TRY_ASSIGN(const struct stat st, sys::stat_fd(path_fd));
-    if (!S_ISREG(st.st_mode) || st.st_uid != geteuid()) return Error(EACCES);
-    TRY(sys::change_mode(path_fd, (st.st_mode & 07777U) | S_IRUSR | S_IWUSR));
-    auto fd = sys::reopen(path_fd, open_flags(access));
-    TRY(sys::change_mode(path_fd, st.st_mode & 07777U));
-    return fd;
-}
-
 }  // namespace
 
 Result<HandlePtr> open_verified(int directory, const std::string& name, const ObjectKey& key,
@@ -32,7 +23,7 @@ Result<HandlePtr> open_verified(int directory, const std::string& name, const Ob
     auto fd = sys::open_at(directory, name, open_flags(access));
     if (!fd && fd.error().number() == EACCES && access != Access::kPath) {
         TRY_ASSIGN(const UniqueFd path, sys::open_at(directory, name, O_PATH));
-        fd = open_lending_mode(path.get(), access);
+        fd = lend_access(path.get(), [&] { return sys::reopen(path.get(), open_flags(access)); });
     }
     if (!fd) {
         const int number = fd.error().number();
@@ -47,6 +38,13 @@ Result<HandlePtr> open_verified(int directory, const std::string& name, const Ob
     TRY_ASSIGN(const sys::StatX x, sys::statx_at(fd->get(), ""));
     if (key_of(x) != key) return Error(ESTALE);
     return HandlePtr(std::make_shared<Handle>(Handle{*std::move(fd), access}));
+}
+
+Result<> expect_empty(int parent, const std::string& name, const ObjectKey& key) {
+    TRY_ASSIGN(const HandlePtr directory, open_verified(parent, name, key, Access::kRead));
+    TRY_ASSIGN(const bool empty, sys::is_empty_directory(directory->fd.get()));
+    if (!empty) return Error(ENOTEMPTY);
+    return {};
 }
 
 }  // namespace unwrite::overlay

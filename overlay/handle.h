@@ -25,9 +25,12 @@ inline ObjectKey key_of(const sys::StatX& x) {
 }
 
 /// Opens (directory, name) and verifies the key: ESTALE when something else is there. For a daemon
-/// that is not root, an own file whose mode forbids it is opened all the same (its mode is lent for
-/// the moment).
+/// that is not root, an own file or directory whose mode forbids it is opened all the same (its
+/// mode is lent for the moment).
 Result<HandlePtr> open_verified(int directory, const std::string& name, const ObjectKey& key,
                                 Access access);
+
+/// ENOTEMPTY when the directory at (parent, name) holds anything; else as open_verified.
+Result<> expect_empty(int parent, const std::string& name, const ObjectKey& key);
 
 }  // namespace unwrite::overlay

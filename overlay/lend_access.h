@@ -1,8 +1,10 @@
-// For a daemon that is not root: changing names in an own directory whose mode forbids it, as a
-// restore must. The owner may always change the mode, so it is lent for the moment and given back.
-// (Source: what rm and rsync ask their users to do by hand.)
+// For a daemon that is not root: what the mode of an own object forbids even its owner, such as
+// changing names in a directory or reading user xattrs. The owner may always change the mode, so
+// it is lent for the moment and given back. (Source: what rm and rsync ask their users to do by
+// hand.)
 #pragma once
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,17 +13,21 @@
 
 namespace unwrite::overlay {
 
-/// Runs `action`; when it fails with EACCES and the directory is ours, once more with u+wx lent to
-/// it.
+/// Runs `action`, which gives a Result; when it fails with EACCES and the object is an own file or
+/// directory, once more with all the owner needs lent to its mode. `fd` may be of O_PATH.
 template <class Action>
-Result<> lend_directory(int directory, const Action& action) {
-    Result<> done = action();
+auto lend_access(int fd, const Action& action) -> decltype(action()) {
+    auto done = action();
     if (done || done.error().number() != EACCES) return done;
-    const auto st = sys::stat_fd(directory);
-    if (!st || st->st_uid != ::geteuid() || (st->st_mode & 0700U) == 0700U) return done;
-    TRY(sys::change_mode(directory, (st->st_mode & 07777U) | 0700U));
+    const auto st = sys::stat_fd(fd);
+    if (!st || st->st_uid != ::geteuid() || (!S_ISREG(st->st_mode) && !S_ISDIR(st->st_mode)))
+        return done;
+    const mode_t mode = st->st_mode & 07777U;
+    const mode_t lent = mode | (S_ISDIR(st->st_mode) ? 0700U : 0600U);
+    if (lent == mode) return done;
+    TRY(sys::change_mode(fd, lent));
     done = action();
-    TRY(sys::change_mode(directory, st->st_mode & 07777U));
+    TRY(sys::change_mode(fd, mode));
     return done;
 }
 

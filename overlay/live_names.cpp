@@ -257,10 +257,7 @@ Result<> LiveTree::rmdir(const Caller& caller, NodeId parent, std::string_view n
         const NameLock lock(objects_, {directory->key(), seen->key});
         TRY_ASSIGN(const auto standing, standing_at(handle->fd.get(), bytes));
         if (!standing || standing->key != seen->key) continue;
-        TRY_ASSIGN(const UniqueFd victim,
-                   sys::open_at(handle->fd.get(), bytes, O_RDONLY | O_DIRECTORY));
-        TRY_ASSIGN(const bool empty, sys::is_empty_directory(victim.get()));
-        if (!empty) return Error(ENOTEMPTY);
+        TRY(expect_empty(handle->fd.get(), bytes, standing->key));
         return remove_name(caller, directory, handle, bytes, *standing);
     }
 }

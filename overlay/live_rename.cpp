@@ -25,11 +25,7 @@ Result<> LiveTree::check_rename(const Side& from, const Side& to, unsigned flags
     if (to.is_directory() && !from.is_directory()) return Error(EISDIR);
     if (!to.is_directory() && from.is_directory()) return Error(ENOTDIR);
     if (!to.is_directory()) return {};
-    TRY_ASSIGN(const UniqueFd victim,
-               sys::open_at(to.handle->fd.get(), to.name, O_RDONLY | O_DIRECTORY));
-    TRY_ASSIGN(const bool empty, sys::is_empty_directory(victim.get()));
-    if (!empty) return Error(ENOTEMPTY);
-    return {};
+    return expect_empty(to.handle->fd.get(), to.name, to.standing->key);
 }
 
 // A replacement is atomic for readers and for a crash: the victim has a second name in the attic

@@ -53,7 +53,7 @@ Result<HandlePtr> Locator::open_at_name(const ObjectKey& key, const NameKey& nam
                                         Asked& asked) {
     TRY_ASSIGN(const HandlePtr parent, directory_at(name.parent, asked));
     HandlePtr handle;
-    TRY(lend_directory(parent->fd.get(), [&]() -> Result<> {
+    TRY(lend_access(parent->fd.get(), [&]() -> Result<> {
         TRY_ASSIGN(handle, open_verified(parent->fd.get(), name.name, key, access));
         return {};
     }));
@@ -127,7 +127,7 @@ Result<HandlePtr> Locator::object(const ObjectKey& key, Access access) {
 Result<std::optional<Standing>> Locator::standing(const NameKey& name) {
     TRY_ASSIGN(const HandlePtr parent, directory(name.parent));
     std::optional<Standing> found;
-    TRY(lend_directory(parent->fd.get(), [&]() -> Result<> {
+    TRY(lend_access(parent->fd.get(), [&]() -> Result<> {
         auto x = sys::statx_at(parent->fd.get(), name.name);
         if (x) found = Standing{key_of(*x), x->st.st_mode};
         if (x || x.error().number() == ENOENT) return {};

@@ -250,23 +250,15 @@ S167_what_a_machine_refuses_is_named() {
 }
 
 S75_S167_a_user_without_privileges_is_confined_too() {
-    [[ $EUID == 0 ]] || skip "it needs root to become somebody else"
-    needs setpriv fusermount3 unshare
     echo old >"$W/f"
     echo secret >"$W/.env"
-    mkdir "$scratch/dev" "$scratch/nobody"
-    chown -R nobody "$W" "$scratch/home" "$scratch/nobody"
-    # In a mount namespace of its own /dev/fuse can be opened by everybody, as it is on most systems.
-    mount -t tmpfs -o dev tmpfs "$scratch/dev"
-    mknod -m 666 "$scratch/dev/fuse" c 10 229
-    cat >"$scratch/as-nobody" <<'SCRIPT'
-set -eux
-cd /
+    mkdir -m 777 "$scratch/nobody"
+    as_nobody <<'SCRIPT'
 daemon=$("$program" --json mount "$W" | grep -o '"pid":[0-9]*' | cut -d: -f2)
 kill -0 "$daemon"
 cd "$W"
 run() { "$program" run --require-confinement --on-exit keep -- sh -c "$@"; }
-run true || { cd /; "$program" unmount "$W"; exit 77; }
+run true || { cd /; "$program" unmount "$W"; echo "this machine does not allow the walls to users"; exit 77; }
 run 'echo new >made; echo x >>f; test "$(id -u)" = 65534'
 test "$(stat -c %U made)" = nobody
 if run 'kill -KILL "$0"' "$daemon"; then exit 1; fi
@@ -284,11 +276,4 @@ test "$(cat f)" = old
 cd /
 "$program" unmount "$W"
 SCRIPT
-    chmod 755 "$scratch/as-nobody"
-    export W
-    local code=0
-    unshare -m bash -c 'mount --bind "$scratch/dev/fuse" /dev/fuse && (exec 3<>/dev/fuse) &&
-        setpriv --reuid=nobody --clear-groups bash "$scratch/as-nobody"' >"$scratch/log" 2>&1 || code=$?
-    [[ $code != 77 ]] || skip "this machine does not allow the walls to users: $(grep -m1 'does not allow' "$scratch/log")"
-    [[ $code == 0 ]] || { cat "$scratch/log" >&2; fail "ended with $code"; }
 }

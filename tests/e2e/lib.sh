@@ -136,3 +136,37 @@ check_state() {
     u -C "$W" check
     out_has "no problems"
 }
+
+# as_nobody: runs the script on stdin as a user without privileges, in /. 77 from it: skipped, for what it printed last.
+as_nobody() {
+    [[ $EUID == 0 ]] || skip "it needs root to become somebody else"
+    needs setpriv fusermount3 unshare
+    # In a mount namespace of its own /dev/fuse can be opened by everybody, as it is on most systems.
+    mkdir "$scratch/dev"
+    mount -t tmpfs -o dev tmpfs "$scratch/dev"
+    mknod -m 666 "$scratch/dev/fuse" c 10 229
+    { echo 'set -eux; cd /' && cat; } >"$scratch/as-nobody"
+    chmod 755 "$scratch/as-nobody"
+    chown -R nobody "$W" "$scratch/home"
+    export W
+    local code=0
+    unshare -m bash -c 'mount --bind "$scratch/dev/fuse" /dev/fuse && (exec 3<>/dev/fuse) &&
+        setpriv --reuid=nobody --clear-groups bash "$scratch/as-nobody"' >"$scratch/log" 2>&1 || code=$?
+    [[ $code != 77 ]] || skip "$(tail -n 1 "$scratch/log")"
+    [[ $code == 0 ]] || { cat "$scratch/log" >&2; fail "ended with $code"; }
+}
+
+# project: a small workspace: files of several sizes, directories, a link of each kind, attributes.
+project() {
+    mkdir -p "$W/src/deep" "$W/empty"
+    printf 'one\ntwo\nthree\n' >"$W/notes.txt"
+    printf 'int main(void) { return 0; }\n' >"$W/src/main.c"
+    seq 1000 >"$W/src/deep/numbers"
+    head -c 300000 /dev/urandom >"$W/blob"
+    : >"$W/nothing"
+    ln -s notes.txt "$W/symlink"
+    ln "$W/src/main.c" "$W/hard"
+    chmod 750 "$W/src/deep"
+    setfattr -n user.colour -v green "$W/notes.txt"
+    touch -d '2001-02-03 04:05:06.789012345' "$W/notes.txt" "$W/src"
+}

@@ -2,20 +2,6 @@
 # shellcheck shell=bash
 
 # A small project: files of several sizes, a directory, a link of each kind, attributes.
-project() {
-    mkdir -p "$W/src/deep" "$W/empty"
-    printf 'one\ntwo\nthree\n' >"$W/notes.txt"
-    printf 'int main(void) { return 0; }\n' >"$W/src/main.c"
-    seq 1000 >"$W/src/deep/numbers"
-    head -c 300000 /dev/urandom >"$W/blob"
-    : >"$W/nothing"
-    ln -s notes.txt "$W/symlink"
-    ln "$W/src/main.c" "$W/hard"
-    chmod 750 "$W/src/deep"
-    setfattr -n user.colour -v green "$W/notes.txt"
-    touch -d '2001-02-03 04:05:06.789012345' "$W/notes.txt" "$W/src"
-}
-
 S40_S41_S42_S53_writes_need_no_leave_and_are_live_at_once() {
     project
     # notes.txt is tracked, fresh will not be.
@@ -449,42 +435,4 @@ S167_the_state_directory_is_private() {
     bad=$(find "$W/.unwrite" -not -path '*/attic/*' \( -type f -perm /077 -o -type d -perm /077 \))
     [[ -z $bad ]] || fail "others may reach: $bad"
     equal "$W/.unwrite/.gitignore" '*'
-}
-
-S75_a_user_without_privileges() {
-    [[ $EUID == 0 ]] || skip "it needs root to become somebody else"
-    command -v fusermount3 >/dev/null || fail "fusermount3 is missing"
-    project
-    chown -R nobody "$W" "$scratch/home"
-    # In a mount namespace of its own /dev/fuse can be opened by everybody, as it is on most systems.
-    mkdir "$scratch/dev"
-    mount -t tmpfs -o dev tmpfs "$scratch/dev"
-    mknod -m 666 "$scratch/dev/fuse" c 10 229
-    cat >"$scratch/as-nobody" <<'SCRIPT'
-set -eux
-cd /
-"$program" mount "$W"
-cd "$W"
-echo x >>notes.txt
-rm blob
-"$program" checkpoint a
-: >src/main.c
-"$program" undo
-test -s src/main.c
-"$program" discard --yes
-test -s blob
-cd /
-"$program" unmount "$W"
-SCRIPT
-    chmod 755 "$scratch/as-nobody"
-    remember start
-    export W
-    local code=0
-    unshare -m bash -c 'mount --bind "$scratch/dev/fuse" /dev/fuse && (exec 3<>/dev/fuse) &&
-        setpriv --reuid=nobody --clear-groups bash "$scratch/as-nobody"' >"$scratch/log" 2>&1 || code=$?
-    if [[ $code != 0 ]]; then
-        cat "$scratch/log" >&2
-        fail "ended with $code"
-    fi
-    same start
 }
