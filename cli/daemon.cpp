@@ -18,6 +18,7 @@
 
 #include "base/log.h"
 #include "base/syscalls.h"
+#include "cli/editing_room.h"
 #include "control/rendezvous.h"
 #include "control/server.h"
 #include "fs/mount.h"
@@ -92,6 +93,15 @@ control::DaemonInfo describe(const DaemonOptions& options, const overlay::Found&
     return info;
 }
 
+// A daemon that cannot do this serves all the same; the next edit tries again.
+std::vector<std::string> taken_back(overlay::Operations& operations, int workspace) {
+    Result<UniqueFd> root = sys::duplicate(workspace);
+    if (!root) return {};
+    const auto paths = finish_edits(operations, *std::move(root));
+    if (!paths) log::warning("finish an edit that was killed: " + paths.error().message());
+    return paths ? *paths : std::vector<std::string>();
+}
+
 struct Served {
     std::unique_ptr<overlay::Session> session;
     std::unique_ptr<fs::Mount> mount;
@@ -116,8 +126,9 @@ Result<Served> open_all(DaemonOptions& options, bool keep_stderr) {
     TRY_ASSIGN(const std::string id, control::new_session_id());
     TRY_ASSIGN(const auto policy, options.config.policy());
     Served served;
-    TRY_ASSIGN(served.session, overlay::Session::open(std::move(options.workspace),
-                                                      options.config.session_options(true, policy)));
+    TRY_ASSIGN(served.session,
+               overlay::Session::open(std::move(options.workspace),
+                                      options.config.session_options(true, policy)));
     if (!keep_stderr) TRY(open_log(workspace.get()));
     fs::MountOptions mounting;
     mounting.mountpoint = options.mount_point;
@@ -126,6 +137,8 @@ Result<Served> open_all(DaemonOptions& options, bool keep_stderr) {
     TRY_ASSIGN(served.mount, fs::Mount::create(served.session->tree(), mounting));
     TRY_ASSIGN(served.signals, SignalWatch::start(*served.mount));
     served.info = describe(options, served.session->found(), st, id);
+    if (!served.session->found().fresh)
+        served.info.taken_back = taken_back(served.session->operations(), workspace.get());
     control::Service service;
     service.info = served.info;
     service.stop = [mount = served.mount.get()]() -> Result<> {

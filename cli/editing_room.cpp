@@ -7,6 +7,7 @@
 
 #include "base/syscalls.h"
 #include "cli/text.h"
+#include "overlay/editing_record.h"
 
 namespace unwrite::cli {
 
@@ -44,6 +45,20 @@ Result<std::unique_ptr<mcp::Room>> enter_mounted(const std::string& directory, b
                                                     {workspace.root(), known_policy(), agent}));
     return std::unique_ptr<mcp::Room>(
         std::make_unique<EditingRoom>(std::move(workspace), std::move(files)));
+}
+
+Result<std::vector<std::string>> finish_edits(overlay::Operations& operations, UniqueFd root) {
+    TRY_ASSIGN(const auto files, overlay::EditFiles::open(std::move(root), {}));
+    TRY(files->lock());
+    return overlay::finish_killed_edits(operations, asker(), *files);
+}
+
+void tell_taken_back(Context& context, const std::vector<std::string>& paths) {
+    if (paths.empty()) return;
+    std::string names;
+    for (const std::string& path : paths)
+        names += (names.empty() ? "" : ", ") + quote_name(path);
+    context.notes.line("unwrite: took back an edit that was killed half-way: " + names);
 }
 
 Result<std::string> path_in_mount(const Context& context, const std::string& path) {

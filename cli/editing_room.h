@@ -13,6 +13,12 @@ namespace unwrite::cli {
 /// when nothing is mounted at or above `directory` (absolute).
 Result<std::unique_ptr<mcp::Room>> enter_mounted(const std::string& directory, bool agent);
 
+/// Makes whole what an edit left that was killed, and answers with the files that it took back.
+/// `root`: the mount's root, or the raw directory of a session that is not mounted.
+Result<std::vector<std::string>> finish_edits(overlay::Operations& operations, UniqueFd root);
+/// Says so, when there are any.
+void tell_taken_back(Context& context, const std::vector<std::string>& paths);
+
 /// What a path of the command line is called below the mount's root: it is meant from where the
 /// command was asked. kUsage when it lies outside.
 Result<std::string> path_in_mount(const Context& context, const std::string& path);

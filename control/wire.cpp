@@ -324,6 +324,7 @@ Json encode(const DaemonInfo& info) {
                 {"interrupted", info.interrupted},
                 {"finished_restore", info.finished_restore},
                 {"task_open", info.task_open},
+                {"taken_back", encode_texts(info.taken_back)},
                 {"retention", encode(info.retention)}};
 }
 
@@ -340,6 +341,7 @@ Result<> decode(const Json& json, DaemonInfo& info) {
         .get("interrupted", info.interrupted)
         .get("finished_restore", info.finished_restore)
         .get("task_open", info.task_open)
+        .get("taken_back", info.taken_back)
         .get_object("retention", info.retention)
         .done();
 }

@@ -21,7 +21,8 @@ struct DaemonInfo {
     bool interrupted = false;
     bool finished_restore = false;
     bool task_open = false;
-    overlay::Retention retention;  ///< gc's limits as the workspace's configuration has them
+    std::vector<std::string> taken_back;  ///< files of an edit that was killed half-way
+    overlay::Retention retention;         ///< gc's limits as the workspace's configuration has them
 };
 
 Json encode(const overlay::Change& change);

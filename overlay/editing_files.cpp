@@ -8,6 +8,7 @@
 
 #include <cerrno>
 
+#include "base/crash_point.h"
 #include "base/syscalls.h"
 #include "edit/text_safety.h"
 
@@ -293,6 +294,7 @@ Result<> EditFiles::put(const std::string& path, const std::optional<Digest>& ex
     TRY_ASSIGN(const Place place, place_of(path));
     const std::string temporary = temporary_name(token_);
     Result<> done = write_temporary(place, temporary, bytes, mode);
+    crash_point("edit.written");
     if (done) done = holds(place, path, expected);
     if (done) {
         // A new name must still be free; an old one is replaced in one step.
@@ -344,11 +346,23 @@ Result<> EditFiles::make_directories(const std::vector<std::string>& paths) {
     return {};
 }
 
-void EditFiles::clear_temporary(const std::string& path, const std::string& token) {
+std::optional<std::string> EditFiles::temporary_of(const std::string& path,
+                                                   const std::string& token) const {
     const auto place = place_of(path);
-    if (place)
-        ignore(sys::unlink(place->parent.get(), temporary_name(token)),
-               "mostly there is none; a file more does no harm");
+    if (!place) return std::nullopt;
+    const std::string name = temporary_name(token);
+    if (!sys::open_at(place->parent.get(), name, O_PATH | O_NOFOLLOW)) return std::nullopt;
+    return joined(parent_of(path), name);
+}
+
+bool EditFiles::is_empty_directory(const std::string& path) const {
+    const auto place = place_of(path);
+    if (!place) return false;
+    const auto fd =
+        sys::open_at(place->parent.get(), place->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    if (!fd) return false;
+    const auto empty = sys::is_empty_directory(fd->get());
+    return empty && *empty;
 }
 
 }  // namespace unwrite::overlay

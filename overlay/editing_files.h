@@ -53,7 +53,10 @@ class EditFiles final : public edit::Files, public edit::UndoFiles {
     /// Temporary names of this object: kept in one word, so that another process can clear away
     /// what a killed one left in the directories of these files.
     const std::string& token() const { return token_; }
-    void clear_temporary(const std::string& path, const std::string& token);
+    /// The path of the temporary file beside `path`; nothing when there is none.
+    std::optional<std::string> temporary_of(const std::string& path,
+                                            const std::string& token) const;
+    bool is_empty_directory(const std::string& path) const;
 
  private:
     EditFiles(UniqueFd root, EditFilesOptions options, std::string token)

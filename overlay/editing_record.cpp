@@ -95,23 +95,74 @@ bool is_as_after(EditFiles& files, const EditRecord::File& file) {
     return now->kind == edit::FileKind::kFile && edit::digest_of(now->bytes) == *file.after;
 }
 
-// One edit that has no end: `node` is the state before it.
-Result<std::vector<std::string>> take_back(Operations& operations, const Asker& asker,
-                                           EditFiles& files, const EditRecord& record,
-                                           NodeNumber node) {
+// One edit that was begun and has no end.
+class KilledEdit {
+ public:
+    KilledEdit(Operations& operations, const Asker& asker, EditFiles& files,
+               const EditRecord& record, const Node& node, const std::vector<Origin>& origins)
+        : operations_(operations),
+          asker_(asker),
+          files_(files),
+          record_(record),
+          before_("n" + std::to_string(node.number)),
+          origins_(origins),
+          session_(session_of(node.origin)) {}
+
+    Result<std::vector<std::string>> take_back();
+
+ private:
+    std::string session_of(OriginNumber number) const;
+    Result<> restore(const std::vector<std::string>& paths) {
+        const auto moved = operations_.restore_paths(asker_, paths, before_, false);
+        return moved ? Result<>{} : Result<>{moved.error()};
+    }
+    bool is_its_own(const std::string& path) const;
+
+    Operations& operations_;
+    const Asker& asker_;
+    EditFiles& files_;
+    const EditRecord& record_;
+    const std::string before_;  // the state before it
+    const std::vector<Origin>& origins_;
+    const std::string session_;  // whose edit it was
+};
+
+std::string KilledEdit::session_of(OriginNumber number) const {
+    const auto found = std::find_if(origins_.begin(), origins_.end(),
+                                    [&](const Origin& one) { return one.number == number; });
+    return found == origins_.end() ? "user" : found->session;
+}
+
+// Any agent can make a step with any text. What others changed is not taken back on its word.
+bool KilledEdit::is_its_own(const std::string& path) const {
+    const auto foreseen = operations_.restore_paths(asker_, {path}, before_, true);
+    if (!foreseen) return false;
+    for (const Change& change : foreseen->changes) {
+        for (const OriginNumber origin : change.origins) {
+            if (session_of(origin) != session_) return false;
+        }
+    }
+    return true;
+}
+
+Result<std::vector<std::string>> KilledEdit::take_back() {
+    const bool single = record_.files.size() < 2;
     std::vector<std::string> done;
-    for (const EditRecord::File& file : record.files) {
-        files.clear_temporary(file.path, record.token);
-        if (record.files.size() > 1 && is_as_after(files, file)) done.push_back(file.path);
+    std::vector<std::string> all;
+    for (const EditRecord::File& file : record_.files) {
+        const auto temporary = files_.temporary_of(file.path, record_.token);
+        const bool listed = std::find(all.begin(), all.end(), temporary) != all.end();
+        if (temporary && !listed && is_its_own(*temporary)) all.push_back(*temporary);
+        if (!single && is_as_after(files_, file) && is_its_own(file.path))
+            done.push_back(file.path);
     }
-    if (done.empty() && record.files.size() < 2) return done;
-    if (!done.empty()) {
-        const auto moved = operations.restore_paths(asker, done, "n" + std::to_string(node), false);
-        if (!moved) return moved.error();
+    all.insert(all.end(), done.begin(), done.end());
+    if (all.empty() && single) return done;
+    if (!all.empty()) TRY(restore(all));
+    for (auto path = record_.directories.rbegin(); path != record_.directories.rend(); ++path) {
+        if (files_.is_empty_directory(*path) && is_its_own(*path)) TRY(restore({*path}));
     }
-    for (auto path = record.directories.rbegin(); path != record.directories.rend(); ++path)
-        ignore(files.remove_empty_directory(*path), "what others put there stays");
-    TRY(end_edit(operations, asker, record, "took back a killed edit"));
+    TRY(end_edit(operations_, asker_, record_, "took back a killed edit"));
     return done;
 }
 
@@ -199,8 +250,8 @@ Result<std::vector<std::string>> finish_killed_edits(Operations& operations, con
         if (!record || ended.contains(record->token)) continue;
         // An edit of one file is whole by itself; only what the last one left is cleared away.
         if (record->files.size() < 2 && entry.node.number != log.current) continue;
-        TRY_ASSIGN(const auto paths,
-                   take_back(operations, asker, files, *record, entry.node.number));
+        KilledEdit killed(operations, asker, files, *record, entry.node, log.origins);
+        TRY_ASSIGN(const auto paths, killed.take_back());
         taken_back.insert(taken_back.end(), paths.begin(), paths.end());
     }
     return taken_back;

@@ -31,6 +31,7 @@ class PathPlanner {
     Result<> add_directories();
     Result<> check_renamed();
     Result<> check_paths();
+    Result<> add_absent(View& live, const std::string& path);
 
     Locator& locator_;
     View view_;
@@ -124,6 +125,18 @@ Result<> PathPlanner::check_renamed() {
     return {};
 }
 
+// What lies below a directory that was created since has no row of its own.
+Result<> PathPlanner::add_absent(View& live, const std::string& path) {
+    const std::size_t slash = path.rfind('/');
+    if (slash == std::string::npos || slash + 1 == path.size()) return {};
+    TRY_ASSIGN(const auto parent, live.find(path.substr(0, slash)));
+    if (!parent) return {};
+    NameState absent;
+    absent.image.at = {parent->key, path.substr(slash + 1)};
+    plan_.images.names.emplace(absent.image.at, absent);
+    return {};
+}
+
 Result<> PathPlanner::check_paths() {
     View live(std::make_shared<LiveNamesOf>(locator_), {});
     for (const std::string& path : paths_) {
@@ -133,6 +146,7 @@ Result<> PathPlanner::check_paths() {
             return Error(ErrorKind::kNotFound, ENOENT,
                          "restore " + path + ": no such path, neither now nor at that node");
         }
+        if (!then) TRY(add_absent(live, path));
     }
     return {};
 }

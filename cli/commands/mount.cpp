@@ -1,4 +1,5 @@
 #include "cli/commands/commands.h"
+#include "cli/editing_room.h"
 #include "cli/mounting.h"
 #include "cli/settle.h"
 #include "cli/text.h"
@@ -28,6 +29,7 @@ Result<int> mount(Context& context, const MountOptions& options) {
     }
     if (info.finished_restore)
         context.notes.line("unwrite: finished a restore or commit that was interrupted");
+    tell_taken_back(context, info.taken_back);
     TRY(settle_unfinished(context, workspace.operations(), info.interrupted, ending));
     return kDone;
 }

@@ -1,6 +1,10 @@
+#include <fcntl.h>
+
 #include <cerrno>
 
+#include "base/syscalls.h"
 #include "cli/commands/commands.h"
+#include "cli/editing_room.h"
 #include "cli/render.h"
 #include "cli/settle.h"
 #include "cli/text.h"
@@ -33,10 +37,20 @@ Result<int> recover(Context& context, const RecoverOptions& options) {
         TRY(workspace.operations().recover());
         TRY_ASSIGN(status, workspace.operations().status("", false));
     }
+    std::vector<std::string> taken_back;
+    if (!options.status && !status.wounded) {
+        TRY_ASSIGN(UniqueFd root, sys::open_at(AT_FDCWD, workspace.root(), O_RDONLY | O_DIRECTORY));
+        TRY_ASSIGN(taken_back, finish_edits(workspace.operations(), std::move(root)));
+        if (!taken_back.empty()) {
+            TRY_ASSIGN(status, workspace.operations().status("", false));
+        }
+    }
+    tell_taken_back(context, taken_back);
     if (context.json) {
         control::Json json = control::encode(status);
         json["interrupted"] = interrupted;
         json["finished_restore"] = finished;
+        json["taken_back"] = control::encode_texts(taken_back);
         context.out.line(control::dump(json));
     } else {
         if (finished) context.out.line("finished a restore or commit that was interrupted");

@@ -21,13 +21,16 @@ S3_S28_S143_approval() {
     cd /
 }
 
-S15_S24_S37_S145_S159_killed_at_each_point_of_an_edit() {
+# Each point of an edit and of its Undo, and each of those who may come next; in three parts, for the time it takes.
+killed_and_made_whole() {
     begin
-    client killed "$program" "$W"
+    client killed "$program" "$W" "$daemon" 3 "$1"
     cd /
-    end
     check_state
 }
+S15_S24_S37_S145_S159_killed_at_each_point_of_an_edit() { killed_and_made_whole 0; }
+S15_S24_S37_S145_S159_killed_and_mounted_again() { killed_and_made_whole 1; }
+S15_S24_S37_S145_S159_killed_and_recovered() { killed_and_made_whole 2; }
 
 S141_S152_no_reader_sees_a_part() {
     begin
