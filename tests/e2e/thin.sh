@@ -1,7 +1,6 @@
 # The promises one by one, each in the smallest story that shows it.
 # shellcheck shell=bash
 
-# A small project: files of several sizes, a directory, a link of each kind, attributes.
 S40_S41_S42_S53_writes_need_no_leave_and_are_live_at_once() {
     project
     # notes.txt is tracked, fresh will not be.
