@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cli/git_words.h"
 #include "overlay/session.h"
 
 namespace unwrite::cli {
@@ -31,7 +32,7 @@ struct Config {
     Result<std::shared_ptr<const overlay::Policy>> policy() const;
     overlay::SessionOptions session_options(
         bool create, std::shared_ptr<const overlay::Policy> policy = nullptr) const {
-        return {create, durable, mtime_now, std::move(policy)};
+        return {create, durable, mtime_now, std::move(policy), git_tags};
     }
 };
 

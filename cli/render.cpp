@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "cli/git_words.h"
 #include "cli/text.h"
 
 namespace unwrite::cli {
@@ -140,8 +141,10 @@ std::string entry_line(const overlay::LogEntry& entry, const overlay::Log& log, 
     if (!node.name.empty()) line += "  " + painted(quote_name(node.name), kBold, colour);
     if (!node.name.empty() && !node.open) line += " (closed)";
     if (!node.text.empty()) line += "  " + shortened(node.text);
-    for (const auto& [key, value] : node.tags)
+    for (const auto& [key, value] : node.tags) {
+        if (key == kGitTag) continue;  // of every node, and for programs
         line += fmt::format("  [{}: {}]", quote_name(key), quote_name(value));
+    }
     if (!entry.on_trunk && node.parent != 0)
         line += fmt::format("  (abandoned, from n{})", node.parent);
     return line + "\n";

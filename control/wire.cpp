@@ -122,10 +122,34 @@ Result<> decode(const Json& json, overlay::Change& change) {
         .done();
 }
 
+namespace {
+
+using Tags = std::map<std::string, std::string>;
+
+Json encode_tags(const Tags& tags) {
+    Json json = Json::object();
+    for (const auto& [key, value] : tags)
+        json[key] = encode_bytes(value);
+    return json;
+}
+
+Result<> decode_tags(Fields& fields, Tags& tags) {
+    const Json* json = fields.find("tags");
+    if (json == nullptr) return {};
+    if (!json->is_object()) {
+        fields.fail("tags");
+        return {};
+    }
+    for (const auto& [key, value] : json->items()) {
+        TRY_ASSIGN(std::string text, decode_bytes(value));
+        tags[key] = std::move(text);
+    }
+    return {};
+}
+
+}  // namespace
+
 Json encode(const overlay::Node& node) {
-    Json tags = Json::object();
-    for (const auto& [key, value] : node.tags)
-        tags[key] = encode_bytes(value);
     return Json{{"number", node.number},
                 {"parent", node.parent},
                 {"kind", word(kNodeKinds, node.kind)},
@@ -134,20 +158,13 @@ Json encode(const overlay::Node& node) {
                 {"time_ns", node.time_ns},
                 {"origin", node.origin},
                 {"open", node.open},
-                {"tags", std::move(tags)}};
+                {"tags", encode_tags(node.tags)}};
 }
 
 Result<> decode(const Json& json, overlay::Node& node) {
     Fields fields(json);
     get_word(fields, "kind", kNodeKinds, node.kind);
-    if (const Json* tags = fields.find("tags")) {
-        if (!tags->is_object()) fields.fail("tags");
-        for (const auto& [key, value] : tags->items()) {
-            Result<std::string> text = decode_bytes(value);
-            if (!text) return std::move(text).error();
-            node.tags[key] = *std::move(text);
-        }
-    }
+    TRY(decode_tags(fields, node.tags));
     return fields.get("number", node.number)
         .get("parent", node.parent)
         .get("name", node.name)
@@ -189,6 +206,7 @@ Json encode(const overlay::Status& status) {
                 {"wounded", status.wounded},
                 {"task_open", status.task_open},
                 {"steps", status.steps},
+                {"tags", encode_tags(status.tags)},
                 {"lines", encode_lines(status.lines)},
                 {"changes", encode_list(status.changes)}};
 }
@@ -196,6 +214,7 @@ Json encode(const overlay::Status& status) {
 Result<> decode(const Json& json, overlay::Status& status) {
     Fields fields(json);
     if (const Json* lines = fields.find("lines")) TRY(decode_lines(*lines, status.lines));
+    TRY(decode_tags(fields, status.tags));
     return fields.get("root", status.root)
         .get("current", status.current)
         .get("checkpoint", status.checkpoint)

@@ -63,4 +63,9 @@ Result<GitState> read_git_state(int directory, Reach reach = Reach::kInside);
 /// What differs, in the order of the members; empty when nothing does.
 std::vector<GitDifference> compare(const GitState& before, const GitState& after);
 
+/// As lines "word value", to be kept beside a checkpoint; "" for a work tree without git.
+std::string to_text(const GitState& state);
+/// The inverse. Lines that say nothing known are passed over, so any text gives some state.
+GitState from_text(std::string_view text);
+
 }  // namespace unwrite::git

@@ -129,6 +129,7 @@ Result<Status> Inspector::status(const std::string& since, bool count) {
     const auto trunk = history.trunk();
     status.steps = trunk.empty() ? 0 : trunk.size() - 1;
     TRY_ASSIGN(const NodeNumber from, history.resolve(since, status.root));
+    status.tags = history.nodes.at(from).tags;
     TRY_ASSIGN(View older, desk->view(from));
     View newer = desk->live_view();
     TRY_ASSIGN(Differences differences, differences_between(older, newer));

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -49,7 +50,8 @@ struct Status {
     NodeNumber current = 0;
     std::string checkpoint;  ///< name of the newest open named checkpoint on the trunk, else empty
     bool wounded = false;
-    bool task_open = false;       ///< anything to commit or discard since the root
+    bool task_open = false;                   ///< anything to commit or discard since the root
+    std::map<std::string, std::string> tags;  ///< of the node that the changes are counted from
     std::vector<Change> changes;  ///< since the root (or since what was asked), sorted by path
     LineCounts lines;
     std::uint64_t steps = 0;  ///< nodes between the root and the live state

@@ -3,7 +3,10 @@
 // that is not mounted.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
+#include <string>
 
 #include "overlay/operations.h"
 #include "overlay/policy.h"
@@ -16,6 +19,9 @@ struct SessionOptions {
     bool durable = false;    ///< durability = "power"
     bool mtime_now = false;  ///< restore.mtime = "now" (D16)
     std::shared_ptr<const Policy> policy{};  ///< null: everything is allowed
+    /// What to keep as tags of each node, beside the journal: read from the raw root, an open
+    /// directory, with the gate closed. It takes no long time and uses no mount. May be empty.
+    std::function<std::map<std::string, std::string>(int root)> tags{};
 };
 
 /// What the open found.

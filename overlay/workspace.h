@@ -65,6 +65,7 @@ class Workspace final : public Session, public Operations {
     // All of these: operation_mutex_ held and the gate closed.
     Result<journal::Store::Changed> store(const journal::Store::Change& change);
     Result<History> history();
+    std::map<std::string, std::string> tags();
     Result<NodeNumber> seal(NodeKind kind, const std::string& name, const std::string& text,
                             OriginNumber origin, bool ends_pending = false);
     Result<> set_pending(const std::optional<journal::Pending>& pending);

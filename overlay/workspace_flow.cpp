@@ -23,6 +23,12 @@ Result<History> Workspace::history() {
     return History::read(journal_->store());
 }
 
+std::map<std::string, std::string> Workspace::tags() {
+    if (!options_.tags) return {};
+    const auto root = objects_.open(objects_.root(), Access::kPath);
+    return root ? options_.tags((*root)->fd.get()) : std::map<std::string, std::string>();
+}
+
 Result<NodeNumber> Workspace::seal(NodeKind kind, const std::string& name, const std::string& text,
                                    OriginNumber origin, bool ends_pending) {
     if (options_.durable) {
@@ -38,6 +44,7 @@ Result<NodeNumber> Workspace::seal(NodeKind kind, const std::string& name, const
     node.time_ns = wall_clock_ns();
     node.origin = origin;
     node.delta = head_.open_delta;
+    node.tags = tags();
     Store::Change change;
     change.add_nodes.push_back(std::move(node));
     change.head = head_;

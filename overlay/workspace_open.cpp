@@ -98,8 +98,13 @@ Result<std::unique_ptr<Workspace>> Workspace::open(UniqueFd directory,
         journal::Store::Change change;
         change.head = workspace->head_;
         change.head->mode = kRunning;
-        TRY(workspace->store(change));
         TRY_ASSIGN(const History history, workspace->history());
+        // A root without a history is the live state, whatever happened to it in between.
+        if (history.nodes.size() == 1) {
+            change.update_nodes.push_back(history.nodes.begin()->second);
+            change.update_nodes.back().tags = workspace->tags();
+        }
+        TRY(workspace->store(change));
         found.task_open = workspace->has_changes(history);
     }
     workspace->opened_ = true;

@@ -1,9 +1,7 @@
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 
-#include "base/syscalls.h"
 #include "cli/commands/commands.h"
+#include "cli/git_words.h"
 #include "cli/render.h"
 #include "cli/text.h"
 #include "cli/workspace.h"
@@ -17,17 +15,12 @@ struct StatusOptions {
     std::string since;
 };
 
-/// "git: on main", "git: detached at 0123456", "no git": what can be read without running git.
-std::string git_words(const std::string& root) {
-    const Result<struct stat> st = sys::stat_at(AT_FDCWD, root + "/.git");
-    if (!st) return "no git";
-    if (!S_ISDIR(st->st_mode)) return "git: a linked worktree or submodule";
-    std::string head = sys::read_file_at(AT_FDCWD, root + "/.git/HEAD").value_or("");
-    if (head.ends_with('\n')) head.pop_back();
-    constexpr std::string_view branch = "ref: refs/heads/";
-    if (head.starts_with(branch))
-        return "git: on " + quote_name(std::string_view(head).substr(branch.size()));
-    return "git: detached at " + quote_name(head.substr(0, 7));
+/// Where the repository stands, and what of that is otherwise than where the changes are counted
+/// from.
+std::string git_words(const overlay::Status& status, const std::string& root) {
+    const git::GitState now = git_state_of(root);
+    const std::string changed = git_change_words(git_state_of(status.tags), now);
+    return git_state_words(now) + (changed.empty() ? "" : " (" + changed + ")");
 }
 
 void print_json(Context& context, const Workspace& workspace, const overlay::Status& status) {
@@ -35,7 +28,7 @@ void print_json(Context& context, const Workspace& workspace, const overlay::Sta
     json["workspace"] = control::encode_bytes(workspace.root());
     json["mounted"] = workspace.mount().has_value();
     json["files_changed"] = files_changed(status.changes);
-    json["git"] = control::encode_bytes(git_words(workspace.root()));
+    json["git"] = control::encode_bytes(git_words(status, workspace.root()));
     context.out.line(control::dump(json));
 }
 
@@ -46,7 +39,7 @@ void print_text(Context& context, const Workspace& workspace, const overlay::Sta
         fmt::format(": at n{}, {} since {}", status.current, counted(status.steps, "step", "steps"),
                     since.empty() ? fmt::format("n{}", status.root) : quote_name(since));
     if (!status.checkpoint.empty()) head += ", checkpoint " + quote_name(status.checkpoint);
-    context.out.line(head + "; " + git_words(workspace.root()));
+    context.out.line(head + "; " + git_words(status, workspace.root()));
     context.out.line(summary_words(status.changes));
     if (status.changes.empty()) return;
     context.out.print(

@@ -70,6 +70,7 @@ TEST(Wire, EveryStructureRoundTrips) {
     status.changes = {change(), change()};
     status.lines = {142, 38};
     status.steps = 4;
+    status.tags = node().tags;
     expect_round_trip(status);
     overlay::Log log;
     log.entries.resize(2);

@@ -79,3 +79,46 @@ S47_S76_S77_S78_S79_git_says_that_discard_restored_all() {
     equal b 2
     end
 }
+
+S47_S76_each_state_says_where_git_stood() {
+    agent_repository
+    begin
+    say "a status speaks git: what differs from where the changes are counted from"
+    u status
+    out_has "; git: on main"
+    out_lacks "("
+    u checkpoint first
+    git switch -q -c side
+    echo 2 >a
+    git stash -q
+    echo 3 >a
+    git commit -q -a -m third
+    u status
+    out_has "; git: on side (HEAD $(git rev-parse --short=7 main) -> $(git rev-parse --short=7 side), branch main -> side, index changed, 1 more in the stash)"
+    u checkpoint second
+    u status --since second
+    out_has "; git: on side"
+    out_lacks "("
+    u --json log
+    json 'all("git" in e["node"]["tags"] for e in j["entries"])'
+    u log
+    out_lacks "layout"
+    say "after the rollback nothing of it differs"
+    u rollback first
+    u status
+    out_lacks "("
+    u commit
+    end
+    say "without a mount as well; with nothing to go back to, the beginning is now"
+    echo 4 >"$W/a"
+    git -C "$W" commit -q -a -m fourth
+    ( cd "$W" && "$program" status ) >"$scratch/out"
+    out_has "; git: on main"
+    out_lacks "main ("
+    git -C "$W" checkout -q --detach
+    begin
+    u status
+    out_has "; git: detached at $(git rev-parse --short=7 HEAD)"
+    out_lacks "("
+    end
+}

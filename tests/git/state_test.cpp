@@ -16,7 +16,9 @@ GitState read_at(const std::string& path, Reach reach = Reach::kInside) {
     if (!directory) return {};
     const Result<GitState> state = read_git_state(directory->get(), reach);
     EXPECT_TRUE(state.ok()) << failure_of(state);
-    return state ? *state : GitState{};
+    if (!state) return {};
+    EXPECT_EQ(from_text(to_text(*state)), *state) << "as a checkpoint keeps it";
+    return *state;
 }
 
 GitState state_of(const World& world) {
@@ -213,6 +215,15 @@ TEST(GitState, S47_HostileRepositoriesNeitherHangNorLeadAstray) {
     std::filesystem::create_directory_symlink(secret.work() + "/.git", world.work() + "/.git");
     EXPECT_EQ(state_of(world).layout, Layout::kOther);
     EXPECT_EQ(state_of(world).head, "");
+}
+
+TEST(GitState, S47_AnyTextGivesSomeState) {
+    EXPECT_EQ(from_text(""), GitState());
+    EXPECT_EQ(from_text("\n \nno such word\nlayout\nstash\0"), GitState());
+    const GitState state = from_text("head  \nstash  \nstash a\nrefs-known maybe\nlayout what");
+    EXPECT_EQ(state.head, " ");
+    EXPECT_EQ(state.stash, (std::vector<StashEntry>{{"", ""}, {"a", ""}}));
+    EXPECT_FALSE(state.refs_known);
 }
 
 TEST(GitState, S47_ReadingChangesNothing) {
