@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "base/crash_point.h"
+#include "base/lend_mode.h"
 
 namespace unwrite::journal {
 
@@ -40,22 +41,17 @@ Result<> rename_new(int from_dir, const std::string& from, int to_dir, const std
 }
 
 /// Moving a directory changes its "..", so without privileges it must be writable itself, although
-/// removing it needs no such thing. The owner lends himself the permission and gives the mode back.
+/// removing it needs no such thing.
 Result<> rename_directory(int from_dir, const std::string& from, int to_dir,
                           const std::string& to) {
     auto done = rename_new(from_dir, from, to_dir, to);
     if (done || done.error().number() != EACCES) return done;
     auto directory = sys::open_at(from_dir, from, O_PATH | O_DIRECTORY);
     if (!directory) return done;
-    TRY_ASSIGN(const struct stat st, sys::stat_fd(directory->get()));
-    const mode_t mode = st.st_mode & 07777U;
-    if ((mode & S_IWUSR) != 0 || !sys::change_mode(directory->get(), mode | S_IWUSR | S_IXUSR)) {
-        return done;
-    }
-    crash_point("attic.mode-lent");
-    done = rename_new(from_dir, from, to_dir, to);
-    const auto restored = sys::change_mode(directory->get(), mode);
-    return done ? restored : done;
+    return sys::lend_mode(directory->get(), [&] {
+        crash_point("attic.mode-lent");
+        return rename_new(from_dir, from, to_dir, to);
+    });
 }
 
 bool is_aside(std::string_view name) {
@@ -216,13 +212,7 @@ Result<> Attic::remove_tree(const std::string& name) {
 }
 
 Result<> Attic::empty_directory(const std::string& name, std::vector<std::string>& nested) {
-    constexpr int kFlags = O_RDONLY | O_DIRECTORY;
-    auto opened = sys::open_at(directory(), name, kFlags);
-    if (!opened && opened.error().number() == EACCES) {
-        TRY_ASSIGN(const UniqueFd path, sys::open_at(directory(), name, O_PATH | O_DIRECTORY));
-        TRY(sys::change_mode(path.get(), S_IRWXU));
-        opened = sys::open_at(directory(), name, kFlags);
-    }
+    auto opened = sys::open_listing(directory(), name);
     if (!opened && opened.error().number() == ENOENT) return {};
     TRY_ASSIGN(const UniqueFd fd, std::move(opened));
     for (;;) {

@@ -2,19 +2,28 @@
 
 #include <algorithm>
 
-#include "overlay/lend_access.h"
+#include "base/lend_mode.h"
 
 namespace unwrite::overlay {
 
+namespace {
+
+Result<struct stat> stat_at_rest(int fd) {
+    const sys::ModesAtRest own;
+    return sys::stat_fd(fd);
+}
+
+}  // namespace
+
 Result<journal::Attributes> read_attributes(int fd) {
-    TRY_ASSIGN(const struct stat st, sys::stat_fd(fd));
+    TRY_ASSIGN(const struct stat st, stat_at_rest(fd));
     journal::Attributes image;
     image.mode = st.st_mode;
     image.uid = st.st_uid;
     image.gid = st.st_gid;
     image.mtime_s = st.st_mtim.tv_sec;
     image.mtime_ns = static_cast<std::uint32_t>(st.st_mtim.tv_nsec);
-    TRY_ASSIGN(image.xattrs, lend_access(fd, [&] { return sys::read_xattrs(fd); }));
+    TRY_ASSIGN(image.xattrs, sys::lend_access(fd, [&] { return sys::read_xattrs(fd); }));
     return image;
 }
 

@@ -4,7 +4,7 @@
 
 #include <cerrno>
 
-#include "overlay/lend_access.h"
+#include "base/lend_mode.h"
 
 namespace unwrite::overlay {
 
@@ -21,9 +21,15 @@ int open_flags(Access access) {
 Result<HandlePtr> open_verified(int directory, const std::string& name, const ObjectKey& key,
                                 Access access) {
     auto fd = sys::open_at(directory, name, open_flags(access));
-    if (!fd && fd.error().number() == EACCES && access != Access::kPath) {
-        TRY_ASSIGN(const UniqueFd path, sys::open_at(directory, name, O_PATH));
-        fd = lend_access(path.get(), [&] { return sys::reopen(path.get(), open_flags(access)); });
+    if (!fd && fd.error().number() == EACCES) {
+        TRY_ASSIGN(UniqueFd path, sys::lend_access(directory, [&] {
+                       return sys::open_at(directory, name, O_PATH);
+                   }));
+        if (access == Access::kPath)
+            fd = std::move(path);
+        else
+            fd = sys::lend_access(path.get(),
+                                  [&] { return sys::reopen(path.get(), open_flags(access)); });
     }
     if (!fd) {
         const int number = fd.error().number();

@@ -25,8 +25,7 @@ inline ObjectKey key_of(const sys::StatX& x) {
 }
 
 /// Opens (directory, name) and verifies the key: ESTALE when something else is there. For a daemon
-/// that is not root, an own file or directory whose mode forbids it is opened all the same (its
-/// mode is lent for the moment).
+/// that is not root, what is its own is opened also where a mode forbids it (base/lend_mode.h).
 Result<HandlePtr> open_verified(int directory, const std::string& name, const ObjectKey& key,
                                 Access access);
 

@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "base/crash_point.h"
+#include "base/lend_mode.h"
 #include "base/log.h"
 
 namespace unwrite::overlay {
@@ -95,8 +96,8 @@ void Janitor::remove_one_orphan(const ObjectKey& key) {
 Result<> Janitor::empty_directory(const ObjectKey& key, const std::set<ObjectKey>& needed,
                                   std::vector<ObjectKey>& more) {
     journal::Attic& attic = journal_.attic();
-    TRY_ASSIGN(const UniqueFd fd, sys::open_at(attic.directory(), journal::Attic::file_name(key),
-                                               O_RDONLY | O_DIRECTORY));
+    TRY_ASSIGN(const UniqueFd fd,
+               sys::open_listing(attic.directory(), journal::Attic::file_name(key)));
     TRY_ASSIGN(const auto entries, sys::read_directory(fd.get()));
     for (const auto& entry : entries) {
         TRY_ASSIGN(const sys::StatX x, sys::statx_at(fd.get(), entry.name));

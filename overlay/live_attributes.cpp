@@ -1,6 +1,7 @@
 #include <cerrno>
 
 #include "base/crash_point.h"
+#include "base/lend_mode.h"
 #include "overlay/live_tree.h"
 
 namespace unwrite::overlay {
@@ -32,6 +33,7 @@ Result<> LiveTree::change_attributes(int fd, const AttributeChange& change) {
                               change.gid.value_or(static_cast<gid_t>(-1))));
     }
     // After the owner, which clears set-id bits.
+    const sys::ModesAtRest own;
     if (change.mode) TRY(sys::change_mode(fd, *change.mode & 07777U));
     if (changes_times(change)) {
         const struct timespec times[2] = {change.atime, change.mtime};

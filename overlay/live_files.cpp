@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/crash_point.h"
+#include "base/lend_mode.h"
 #include "journal/state_dir.h"
 #include "overlay/act_as.h"
 #include "overlay/live_tree.h"
@@ -38,7 +39,7 @@ Result<std::size_t> LiveTree::read(NodeId id, sys::Bytes out, std::uint64_t offs
 // As the kernel does it for its own filesystems: set-group-id stays only as the mark of mandatory
 // locking (without the group's right to execute), and only for members of the group.
 Result<> LiveTree::clear_privileges(const Caller& caller, const ObjectPtr& object, int fd) {
-    TRY_ASSIGN(const struct stat st, sys::stat_fd(fd));
+    TRY_ASSIGN(const struct stat st, objects_.stat(object));
     mode_t mode = st.st_mode & 07777U;
     mode &= ~static_cast<mode_t>(S_ISUID);
     const bool sets_group = (mode & S_ISGID) != 0;
@@ -48,6 +49,7 @@ Result<> LiveTree::clear_privileges(const Caller& caller, const ObjectPtr& objec
     if (mode == (st.st_mode & 07777U) && !has_capability) return {};
     TRY(capture_.attributes(origins_.resolve(caller), object));
     if (has_capability) TRY(sys::remove_xattr(fd, "security.capability"));
+    const sys::ModesAtRest own;
     if (mode != (st.st_mode & 07777U)) TRY(sys::change_mode(fd, mode));
     return {};
 }
@@ -136,7 +138,7 @@ Result<std::vector<ListedEntry>> LiveTree::read_directory(NodeId id, std::int64_
         entries.push_back({"..", (above ? above : object)->key().ino, DT_DIR, kAfterDotDot});
     }
     // A fresh descriptor each time: its offset is this request's alone.
-    TRY_ASSIGN(const UniqueFd fd, sys::open_at(handle->fd.get(), ".", O_RDONLY | O_DIRECTORY));
+    TRY_ASSIGN(const UniqueFd fd, sys::open_listing(handle->fd.get()));
     const std::int64_t real = offset == kAfterDot || offset == kAfterDotDot ? 0 : offset;
     const bool is_root = object == objects_.root();
     TRY_ASSIGN(auto listed, sys::read_directory(fd.get(), real, limit));
@@ -156,7 +158,7 @@ Result<> LiveTree::fsync_directory(NodeId id) {
     TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
     if (!object->is_directory()) return Error(ENOTDIR);
     TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kPath));
-    TRY_ASSIGN(const UniqueFd fd, sys::open_at(handle->fd.get(), ".", O_RDONLY | O_DIRECTORY));
+    TRY_ASSIGN(const UniqueFd fd, sys::open_listing(handle->fd.get()));
     return sys::sync(fd.get());
 }
 

@@ -4,11 +4,21 @@
 #include <functional>
 
 #include "base/crash_point.h"
+#include "base/lend_mode.h"
 #include "journal/state_dir.h"
 #include "overlay/act_as.h"
 #include "overlay/live_tree.h"
 
 namespace unwrite::overlay {
+
+namespace {
+
+Result<sys::StatX> statx_at_rest(int directory, const std::string& name) {
+    const sys::ModesAtRest own;
+    return sys::statx_at(directory, name);
+}
+
+}  // namespace
 
 LiveTree::LiveTree(Objects& objects, Capture& capture, Origins& origins, Gate& gate,
                    Janitor& janitor)
@@ -62,7 +72,7 @@ Result<Entry> LiveTree::lookup(const Caller& /*caller*/, NodeId parent, std::str
     const std::string bytes(name);
     const std::shared_lock lock(objects_.stripe(directory->key()));
     TRY_ASSIGN(const HandlePtr handle, objects_.open(directory, Access::kPath));
-    TRY_ASSIGN(const sys::StatX x, sys::statx_at(handle->fd.get(), bytes));
+    TRY_ASSIGN(const sys::StatX x, statx_at_rest(handle->fd.get(), bytes));
     return enter(directory, bytes, x);
 }
 
@@ -279,7 +289,7 @@ Result<Entry> LiveTree::link(const Caller& caller, NodeId id, NodeId to_parent,
     crash_point("tree.link.before");
     TRY(sys::link_fd(handle->fd.get(), parent->fd.get(), bytes));
     crash_point("tree.link.after");
-    TRY_ASSIGN(const sys::StatX x, sys::statx_at(parent->fd.get(), bytes));
+    TRY_ASSIGN(const sys::StatX x, statx_at_rest(parent->fd.get(), bytes));
     return enter(directory, bytes, x);
 }
 

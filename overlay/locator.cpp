@@ -5,8 +5,8 @@
 
 #include <cerrno>
 
+#include "base/lend_mode.h"
 #include "journal/state_dir.h"
-#include "overlay/lend_access.h"
 
 namespace unwrite::overlay {
 
@@ -53,7 +53,7 @@ Result<HandlePtr> Locator::open_at_name(const ObjectKey& key, const NameKey& nam
                                         Asked& asked) {
     TRY_ASSIGN(const HandlePtr parent, directory_at(name.parent, asked));
     HandlePtr handle;
-    TRY(lend_access(parent->fd.get(), [&]() -> Result<> {
+    TRY(sys::lend_access(parent->fd.get(), [&]() -> Result<> {
         TRY_ASSIGN(handle, open_verified(parent->fd.get(), name.name, key, access));
         return {};
     }));
@@ -127,7 +127,7 @@ Result<HandlePtr> Locator::object(const ObjectKey& key, Access access) {
 Result<std::optional<Standing>> Locator::standing(const NameKey& name) {
     TRY_ASSIGN(const HandlePtr parent, directory(name.parent));
     std::optional<Standing> found;
-    TRY(lend_access(parent->fd.get(), [&]() -> Result<> {
+    TRY(sys::lend_access(parent->fd.get(), [&]() -> Result<> {
         auto x = sys::statx_at(parent->fd.get(), name.name);
         if (x) found = Standing{key_of(*x), x->st.st_mode};
         if (x || x.error().number() == ENOENT) return {};
@@ -152,7 +152,7 @@ void Locator::scan(const std::unordered_set<ObjectKey>& keys, const Found& found
     while (!pending.empty()) {
         const Pending next = std::move(pending.back());
         pending.pop_back();
-        auto opened = sys::open_at(next.parent->fd.get(), next.name, O_RDONLY | O_DIRECTORY);
+        auto opened = sys::open_listing(next.parent->fd.get(), next.name);
         if (!opened) continue;
         const HandlePtr at = std::make_shared<Handle>(Handle{*std::move(opened), Access::kPath});
         const auto own = sys::statx_at(at->fd.get(), "");

@@ -7,6 +7,8 @@
 #include <chrono>
 #include <thread>
 
+#include "base/lend_mode.h"
+
 namespace unwrite::overlay {
 
 namespace {
@@ -295,6 +297,7 @@ void Objects::correct(struct stat& st, const ObjectKey& key) const {
 Result<struct stat> Objects::stat(const ObjectPtr& object) {
     struct stat st = {};
     if (const HandlePtr handle = cached(*object, Access::kPath)) {
+        const sys::ModesAtRest own;
         TRY_ASSIGN(st, sys::stat_fd(handle->fd.get()));
     } else {
         const Result<HandlePtr> parent = open_parent_chain(object);
@@ -302,13 +305,15 @@ Result<struct stat> Objects::stat(const ObjectPtr& object) {
         const std::string name = place(*object).name;
         bool found = false;
         if (parent && *parent && !name.empty()) {
+            const sys::ModesAtRest own;
             const auto x = sys::statx_at((*parent)->fd.get(), name);
             found = x && key_of(*x) == object->key();
             if (found) st = x->st;
         }
         if (!found) {
-            TRY_ASSIGN(const HandlePtr own, open(object, Access::kPath));
-            TRY_ASSIGN(st, sys::stat_fd(own->fd.get()));
+            TRY_ASSIGN(const HandlePtr opened, open(object, Access::kPath));
+            const sys::ModesAtRest own;
+            TRY_ASSIGN(st, sys::stat_fd(opened->fd.get()));
         }
     }
     correct(st, object->key());

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <functional>
 
+#include "base/lend_mode.h"
 #include "journal/state_dir.h"
 #include "overlay/view.h"
 
@@ -149,7 +150,7 @@ Result<> PolicedTree::walk(UniqueFd top, const Visit& visit) const {
     while (!pending.empty()) {
         const Pending next = std::move(pending.back());
         pending.pop_back();
-        auto fd = sys::open_at(next.parent->get(), next.name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+        auto fd = sys::open_listing(next.parent->get(), next.name);
         if (fd) TRY(list(*std::move(fd), next.path, pending));
     }
     return {};
@@ -280,8 +281,7 @@ Result<> PolicedTree::check_moved(NodeId parent, std::string_view name, const st
                                   const std::string& to) const {
     TRY_ASSIGN(const ObjectPtr above, objects_.get(parent));
     TRY_ASSIGN(const HandlePtr handle, objects_.open(above, Access::kPath));
-    TRY_ASSIGN(UniqueFd top, sys::open_at(handle->fd.get(), std::string(name),
-                                          O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+    TRY_ASSIGN(UniqueFd top, sys::open_listing(handle->fd.get(), std::string(name)));
     return walk(std::move(top), [&](const std::string& below, const sys::StatX& x) {
         const Mark before = judge_path(join_path(from, below), x.st.st_mode);
         const Mark after = judge_path(join_path(to, below), x.st.st_mode);

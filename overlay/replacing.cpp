@@ -1,6 +1,6 @@
 #include "overlay/replacing.h"
 
-#include "overlay/lend_access.h"
+#include "base/lend_mode.h"
 
 namespace unwrite::overlay {
 
@@ -24,7 +24,7 @@ Result<> finish_one(Locator& locator, const ObjectKey& victim, const NameKey& na
     if (!standing || !*standing || (*standing)->key != victim)
         return {};  // it had not begun, or was done
     TRY_ASSIGN(const HandlePtr parent, locator.directory(name.parent));
-    return lend_access(parent->fd.get(), [&] {
+    return sys::lend_access(parent->fd.get(), [&] {
         return locator.objects().attic().displace(parent->fd.get(), name.name, victim,
                                                   S_ISDIR((*standing)->type));
     });

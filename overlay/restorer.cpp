@@ -7,7 +7,7 @@
 #include <set>
 
 #include "base/crash_point.h"
-#include "overlay/lend_access.h"
+#include "base/lend_mode.h"
 
 namespace unwrite::overlay {
 
@@ -169,7 +169,7 @@ Result<> Restorer::empty_name(const NameImage& image) {
     const NameLock lock(objects, {image.at.parent});
     if (!S_ISDIR(there.type)) TRY(locator_.journal().places().forget(there.key));
     crash_point("restore.empty.before");
-    TRY(lend_access(parent->fd.get(), [&] {
+    TRY(sys::lend_access(parent->fd.get(), [&] {
         return objects.attic().displace(parent->fd.get(), image.at.name, there.key,
                                         S_ISDIR(there.type));
     }));
@@ -183,7 +183,7 @@ Result<> Restorer::put_directory(const NameImage& image, int parent) {
     const ObjectKey& key = *image.object;
     journal::Attic& attic = locator_.objects().attic();
     if (attic.contains(key))
-        return lend_access(parent, [&] { return attic.move_out(key, parent, image.at.name); });
+        return sys::lend_access(parent, [&] { return attic.move_out(key, parent, image.at.name); });
     // Not displaced by a row of this delta: it moved with a created directory, or behind the mount.
     TRY(locator_.directory(key));  // which notes its place when it has to search for it
     TRY_ASSIGN(const std::optional<NameKey> from, name_to_leave(image));
@@ -191,8 +191,8 @@ Result<> Restorer::put_directory(const NameImage& image, int parent) {
         return Error(ErrorKind::kCorrupt, ENOENT,
                      "move the directory " + image.at.name + ": its name is not known");
     TRY_ASSIGN(const HandlePtr from_parent, locator_.directory(from->parent));
-    return lend_access(from_parent->fd.get(), [&] {
-        return lend_access(parent, [&] {
+    return sys::lend_access(from_parent->fd.get(), [&] {
+        return sys::lend_access(parent, [&] {
             return sys::rename(from_parent->fd.get(), from->name, parent, image.at.name,
                                RENAME_NOREPLACE);
         });
@@ -203,7 +203,7 @@ Result<> Restorer::put_file(const NameImage& image, int parent) {
     const ObjectKey& key = *image.object;
     journal::Attic& attic = locator_.objects().attic();
     if (attic.contains(key)) {
-        return lend_access(parent, [&]() -> Result<> {
+        return sys::lend_access(parent, [&]() -> Result<> {
             auto linked = attic.link_out(key, parent, image.at.name);
             if (linked) return linked;
             const int number = linked.error().number();
@@ -212,8 +212,8 @@ Result<> Restorer::put_file(const NameImage& image, int parent) {
         });
     }
     TRY_ASSIGN(const HandlePtr handle, locator_.object(key, Access::kPath));
-    return lend_access(parent,
-                       [&] { return sys::link_fd(handle->fd.get(), parent, image.at.name); });
+    return sys::lend_access(parent,
+                            [&] { return sys::link_fd(handle->fd.get(), parent, image.at.name); });
 }
 
 Result<> Restorer::fill_name(const NameImage& image) {

@@ -6,8 +6,8 @@
 #include <unordered_map>
 
 #include "base/crash_point.h"
+#include "base/lend_mode.h"
 #include "overlay/attributes.h"
-#include "overlay/lend_access.h"
 #include "overlay/view.h"
 
 namespace unwrite::overlay {
@@ -405,7 +405,7 @@ Result<> put_back(Locator& locator, const std::vector<journal::NameImage>& image
         if (standing) continue;
         TRY_ASSIGN(const HandlePtr parent, locator.directory(image.at.parent));
         const int fd = parent->fd.get();
-        TRY(lend_access(fd, [&] {
+        TRY(sys::lend_access(fd, [&] {
             return S_ISDIR(image.type) ? attic.move_out(*image.object, fd, image.at.name)
                                        : attic.link_out(*image.object, fd, image.at.name);
         }));

@@ -1,6 +1,7 @@
 // Who may do what: the kernel checks, the daemon (as root) makes new objects the caller's.
 #include <sys/wait.h>
 
+#include <cstdio>
 #include <functional>
 
 #include "tests/fs/served.h"
@@ -78,6 +79,80 @@ TEST(Permissions, RootsWriteKeepsSetuid) {
     ASSERT_OK(sys::write_all_at(fd->get(), bytes_of("x"), 0));
     ASSERT_ASSIGN(const struct stat st, sys::stat_at(served.raw(), "program"));
     EXPECT_EQ(st.st_mode & 07777U, 04755U);
+}
+
+/// 0, or the number of the first failure, each with its line in the child's output.
+#define MUST(expression)                                                                   \
+    do {                                                                                   \
+        const auto done = (expression);                                                    \
+        if (!done.ok()) {                                                                  \
+            std::fprintf(stderr, "%s: %s\n", #expression, done.error().message().c_str()); \
+            return 1;                                                                      \
+        }                                                                                  \
+    } while (false)
+
+UniqueFd opened(const std::filesystem::path& path, int flags) {
+    auto fd = sys::open_at(AT_FDCWD, path, flags);
+    return fd ? *std::move(fd) : UniqueFd();
+}
+
+int make_what_modes_close(const Served& served) {
+    for (const char* name : {"bare", "closed", "listed", "over", "above", "above/below"})
+        MUST(sys::make_directory(AT_FDCWD, served.path(name), 0755));
+    for (const char* name : {"noted", "written", "held"}) {
+        served.write(name, "before");
+        MUST(sys::set_xattr(opened(served.path(name), O_RDONLY).get(), "user.a", "v", 0));
+    }
+    MUST(sys::change_mode(opened(served.path("noted"), O_PATH).get(), 0));
+    MUST(sys::change_mode(opened(served.path("written"), O_PATH).get(), 0200));
+    return number_of(sys::change_mode(opened(served.path("closed"), O_PATH).get(), 0111));
+}
+
+int use_what_modes_close(const Served& served) {
+    const auto change = [&](const char* name, mode_t mode) {
+        return sys::change_mode(opened(served.path(name), O_PATH).get(), mode);
+    };
+    MUST(change("noted", 0644));  // whose attributes had to be read first
+    MUST(sys::write_all_at(opened(served.path("written"), O_WRONLY).get(), bytes_of("after"), 0));
+    const UniqueFd held = opened(served.path("held"), O_RDWR);
+    MUST(change("held", 0));
+    MUST(sys::write_all_at(held.get(), bytes_of("after"), 0));
+    MUST(sys::sync(held.get()));
+    MUST(sys::remove_directory(AT_FDCWD, served.path("closed")));
+    MUST(sys::make_directory(AT_FDCWD, served.path("new"), 0755));
+    MUST(change("over", 0));
+    MUST(sys::rename(AT_FDCWD, served.path("new"), AT_FDCWD, served.path("over")));
+    const UniqueFd bare = opened(served.path("bare"), O_RDONLY | O_DIRECTORY);
+    MUST(change("bare", 0));
+    MUST(sys::read_directory(bare.get()));
+    MUST(sys::sync(bare.get()));
+    MUST(change("listed", 0400));
+    MUST(sys::read_directory(opened(served.path("listed"), O_RDONLY | O_DIRECTORY).get()));
+    const UniqueFd below = opened(served.path("above/below"), O_RDONLY | O_DIRECTORY);
+    MUST(change("above", 0));
+    MUST(sys::open_at(below.get(), "made", O_WRONLY | O_CREAT | O_EXCL, 0));
+    return 0;
+}
+
+TEST(Permissions, AModeIsNoObstacleWhereTheKernelAllowsIt) {
+    SKIP_UNLESS_ROOT();
+    Served served(kNobody);
+    SKIP_WITHOUT_MOUNT(served);
+    ASSERT_EQ(run_as(kNobody, [&] { return make_what_modes_close(served); }), 0);
+    ASSERT_EQ(served.order("checkpoint"), "ok");
+    EXPECT_EQ(run_as(kNobody, [&] { return use_what_modes_close(served); }), 0);
+    ASSERT_ASSIGN(const struct stat bare, sys::stat_at(served.raw(), "bare"));
+    EXPECT_EQ(bare.st_mode & 07777U, 0U);
+    ASSERT_ASSIGN(const struct stat listed, sys::stat_at(served.raw(), "listed"));
+    EXPECT_EQ(listed.st_mode & 07777U, 0400U);
+    EXPECT_EQ(served.read_raw("held"), "aftere");
+
+    ASSERT_EQ(served.order("rollback"), "ok");
+    ASSERT_ASSIGN(const struct stat closed, sys::stat_at(served.raw(), "closed"));
+    EXPECT_EQ(closed.st_mode & 07777U, 0111U);
+    EXPECT_EQ(served.read_raw("held"), "before");
+    EXPECT_EQ(served.read_raw("written"), "before");
+    EXPECT_EQ(number_of(sys::stat_at(served.raw(), "above/below/made")), ENOENT);
 }
 
 }  // namespace
