@@ -1,6 +1,7 @@
 #include "overlay/attributes.h"
 
 #include <algorithm>
+#include <cerrno>
 
 #include "base/lend_mode.h"
 
@@ -33,7 +34,10 @@ Result<> write_xattrs(int fd, const sys::Xattrs& now, const sys::Xattrs& wanted)
     for (const auto& has : now) {
         const bool kept = std::any_of(wanted.begin(), wanted.end(),
                                       [&](const auto& xattr) { return xattr.first == has.first; });
-        if (!kept) TRY(sys::remove_xattr(fd, has.first));
+        if (kept) continue;
+        const auto removed = sys::remove_xattr(fd, has.first);
+        // On xfs an ACL has two names, which go together.
+        if (!removed && removed.error().number() != ENODATA) return removed;
     }
     for (const auto& xattr : wanted) {
         if (std::find(now.begin(), now.end(), xattr) == now.end())
@@ -45,7 +49,7 @@ Result<> write_xattrs(int fd, const sys::Xattrs& now, const sys::Xattrs& wanted)
 }  // namespace
 
 // The order matters: chown clears set-id bits and capabilities, chmod rewrites the mask of an ACL,
-// and setting user xattrs needs write permission where we are not root.
+// and user xattrs need permission to read and to write where we are not root.
 Result<> write_attributes(int fd, const journal::Attributes& wanted, bool times) {
     TRY_ASSIGN(const journal::Attributes now, read_attributes(fd));
     const bool is_link = S_ISLNK(wanted.mode);
@@ -53,7 +57,7 @@ Result<> write_attributes(int fd, const journal::Attributes& wanted, bool times)
     if (new_owner) TRY(sys::change_owner(fd, wanted.uid, wanted.gid));
     const bool new_xattrs = new_owner || now.xattrs != wanted.xattrs;
     if (new_xattrs) {  // of a symlink only trusted and security ones
-        if (!is_link && (now.mode & 0200U) == 0)
+        if (!is_link && (now.mode & 0600U) != 0600U)
             TRY(sys::change_mode(fd, (now.mode & 07777U) | 0600U));
         TRY_ASSIGN(const auto xattrs, sys::read_xattrs(fd));
         TRY(write_xattrs(fd, xattrs, wanted.xattrs));

@@ -215,6 +215,16 @@ Result<bool> LiveTree::end_created(const Standing& standing,
     return true;
 }
 
+// A directory that is moved has a modification time of then on some filesystems (xfs).
+Result<> LiveTree::capture_moving(const Who& who, const ObjectPtr& parent, const std::string& name,
+                                  const Standing& standing) {
+    if (!S_ISDIR(standing.type)) return {};
+    const ObjectPtr object = objects_.learn(standing.key, standing.type, parent, name, 1);
+    const Result<> captured = capture_.attributes(who, object);
+    forget(object->id(), 1);
+    return captured;
+}
+
 // The name goes. What is older than the interval lives on in the attic for the journal; what was
 // created since only as long as somebody has it open.
 Result<> LiveTree::remove_name(const Caller& caller, const ObjectPtr& parent,
@@ -228,6 +238,7 @@ Result<> LiveTree::remove_name(const Caller& caller, const ObjectPtr& parent,
                                                  : sys::unlink(directory->fd.get(), name);
                }));
     if (ended) return {};
+    TRY(capture_moving(who, parent, name, standing));
     TRY(capture_.leaving(standing));
     TRY(objects_.attic().displace(directory->fd.get(), name, standing.key, S_ISDIR(standing.type)));
     crash_point("tree.remove.after");

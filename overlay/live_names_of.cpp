@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/lend_mode.h"
 #include "journal/state_dir.h"
 
 namespace unwrite::overlay {
@@ -45,7 +46,8 @@ Result<std::optional<Located>> LiveNamesOf::at(const NameKey& name) {
         if (is_vanished(parent.error())) return Maybe();
         return std::move(parent).error();
     }
-    const auto x = sys::statx_at((*parent)->fd.get(), name.name);
+    const int directory = (*parent)->fd.get();
+    const auto x = sys::lend_access(directory, [&] { return sys::statx_at(directory, name.name); });
     if (!x) {
         if (is_vanished(x.error())) return Maybe();
         return x.error();

@@ -105,6 +105,7 @@ Result<> LiveTree::rename_locked(const Caller& caller, Side& from, Side& to, uns
         const Result<> held = capture_.hold(object);
         forget(object->id(), 1);
         TRY(held);
+        TRY(capture_moving(who, side->parent, side->name, *side->standing));
     }
     crash_point("tree.rename.before");
     TRY(move_over(from, to, flags));

@@ -76,6 +76,9 @@ class LiveTree final : public Tree {
     /// When it is the last name of an object that nothing needs, `take` takes it, and the object
     /// lives on only for those who have it open: true. False when the attic must have it first.
     Result<bool> end_created(const Standing& standing, const std::function<Result<>()>& take);
+    /// Before a directory at (parent, name) leaves for another directory; of a file nothing.
+    Result<> capture_moving(const Who& who, const ObjectPtr& parent, const std::string& name,
+                            const Standing& standing);
     Result<> remove_name(const Caller& caller, const ObjectPtr& parent, const HandlePtr& directory,
                          const std::string& name, const Standing& standing);
     Result<> check_rename(const Side& from, const Side& to, unsigned flags) const;

@@ -136,6 +136,11 @@ Result<std::optional<Standing>> Locator::standing(const NameKey& name) {
     return found;
 }
 
+Result<HandlePtr> Locator::at(const NameKey& name, const ObjectKey& key) {
+    Asked asked;
+    return open_at_name(key, name, Access::kPath, asked);
+}
+
 // Walks the live tree, depth first. Only the directories on the way down are held open, so neither
 // depth nor width matters.
 void Locator::scan(const std::unordered_set<ObjectKey>& keys, const Found& found) {

@@ -33,6 +33,9 @@ class Locator {
     /// nowhere.
     Result<std::optional<Standing>> standing(const NameKey& name);
 
+    /// A path descriptor of the object that stands at a name. ESTALE when another one does.
+    Result<HandlePtr> at(const NameKey& name, const ObjectKey& key);
+
     /// A name at which the object stands in the live tree, verified; nothing when it has none (or
     /// `key` is the root).
     std::optional<NameKey> live_name(const ObjectKey& key);

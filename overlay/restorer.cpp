@@ -55,6 +55,15 @@ Result<std::optional<NameKey>> Restorer::name_to_leave(const NameImage& image) {
     return std::optional(place->newest);
 }
 
+// A directory that is moved has a modification time of then on some filesystems (xfs).
+Result<> Restorer::invert_moved(const Delta& delta, const ObjectKey& key, int fd,
+                                DeltaWriter& into) {
+    const auto image = delta.objects.find(key);
+    if (image != delta.objects.end() && image->second.attributes) return {};
+    TRY_ASSIGN(const journal::Attributes attributes, read_attributes(fd));
+    return into.attributes(key, attributes, 0);
+}
+
 Result<> Restorer::invert_name(const Delta& delta, const journal::NameState& state,
                                DeltaWriter& into) {
     const NameImage& image = state.image;
@@ -67,6 +76,11 @@ Result<> Restorer::invert_name(const Delta& delta, const journal::NameState& sta
                                          : locator_.object(*image.object, Access::kPath);
         if (!found) return std::move(found).error();
         TRY(invert_leaving(delta, image, into));
+        if (S_ISDIR(image.type)) TRY(invert_moved(delta, *image.object, (*found)->fd.get(), into));
+    }
+    if (*standing && !stays && S_ISDIR((*standing)->type)) {
+        TRY_ASSIGN(const HandlePtr handle, locator_.at(image.at, (*standing)->key));
+        TRY(invert_moved(delta, (*standing)->key, handle->fd.get(), into));
     }
     NameImage now{image.at, std::nullopt, 0};
     if (*standing) {

@@ -411,3 +411,40 @@ PYTHON
     three() { writes 3; }
     three_steps one two three
 }
+
+# There a directory that is moved has a new modification time, and an ACL is a trusted attribute as well.
+S73_metadata_on_xfs() {
+    [[ $EUID == 0 ]] || skip "it needs root to mount a filesystem"
+    needs mkfs.xfs setfacl
+    mkdir "$scratch/disk.d"
+    truncate -s 512M "$scratch/disk"
+    mkfs.xfs -q "$scratch/disk"
+    mount -o loop "$scratch/disk" "$scratch/disk.d" 2>/dev/null || skip "there is no xfs, or no loop device, here"
+    W=$scratch/disk.d/w
+    mkdir -p "$W/old/empty" "$W/old/moves/in" "$W/acl"
+    echo text >"$W/acl/file"
+    setfacl -m u:42:r "$W/acl/file"
+    setfacl -d -m u:7:rwx "$W/acl"
+    find "$W" -exec touch -d '2010-10-10 10:10:10.123456789' {} +
+    begin
+    one() {
+        rmdir old/empty
+        mv old/moves moved
+        setfacl -m g:43:w acl/file
+        setfacl -m u:44:x acl
+    }
+    two() {
+        mkdir -p new/in new/other
+        mv moved/in new/other/
+        setfacl -b acl/file
+        setfacl -k acl
+    }
+    three() {
+        mv new/other old/
+        mv -T new/in moved
+        rmdir new
+        setfacl -b acl
+    }
+    three_steps one two three
+    check_state
+}

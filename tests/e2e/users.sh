@@ -57,3 +57,40 @@ cd /
 SCRIPT
     same start
 }
+
+# Attributes that may not be read, and names in what may not be searched.
+S73_S75_what_is_closed_comes_back_and_goes_again() {
+    needs setfattr setfacl
+    mkdir -p "$W/d/sub" "$W/closed/in"
+    echo secret >"$W/closed/in/secret"
+    setfattr -n user.d -v 1 "$W/d"
+    setfacl -d -m u:3:rwx "$W/d"
+    chmod 300 "$W/d"
+    chmod 000 "$W/closed"
+    chown -R nobody "$W"
+    remember start
+    as_nobody <<'SCRIPT'
+"$program" mount "$W"
+cd "$W"
+chmod 700 closed
+echo new >closed/in/new
+rm closed/in/secret
+chmod 000 closed
+chmod 700 d
+setfattr -n user.d -v 2 d
+mkdir d/new
+rmdir d/sub
+chmod 000 d
+"$program" checkpoint closed
+"$program" rollback root
+test "$(stat -c %a d)" = 300
+"$program" rollback closed
+test "$(stat -c %a d)" = 0
+"$program" undo
+"$program" redo
+"$program" discard --yes
+cd /
+"$program" unmount "$W"
+SCRIPT
+    same start
+}
