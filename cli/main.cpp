@@ -33,6 +33,7 @@ void add_commands(CLI::App& app, Context& context, const std::vector<std::string
     add_commit(app, context);
     add_discard(app, context);
     add_restore(app, context);
+    add_review(app, context);
     add_recover(app, context);
     add_check(app, context);
     add_gc(app, context);

@@ -28,6 +28,7 @@ const Dispatch::Command Dispatch::kCommands[] = {
     {"redo", &Dispatch::redo, true},
     {"discard", &Dispatch::discard, false},
     {"commit", &Dispatch::commit, false},
+    {"decide", &Dispatch::decide, false},
     {"restore_paths", &Dispatch::restore_paths, true},
     {"status", &Dispatch::status, true},
     {"log", &Dispatch::log, true},
@@ -189,6 +190,14 @@ Result<Json> Dispatch::commit(Call& call) {
     bool keep_history = false;
     TRY(Fields(call.arguments).get("text", text).get("keep_history", keep_history).done());
     return encoded(operations_.commit(call.asker, text, keep_history));
+}
+
+Result<Json> Dispatch::decide(Call& call) {
+    overlay::Decision decision;
+    bool dry_run = false;
+    TRY(decode(call.arguments, decision));
+    TRY(Fields(call.arguments).get("dry_run", dry_run).done());
+    return encoded(operations_.decide(call.asker, decision, dry_run));
 }
 
 Result<Json> Dispatch::restore_paths(Call& call) {

@@ -51,6 +51,7 @@ class Dispatch {
     Result<Json> redo(Call& call);
     Result<Json> discard(Call& call);
     Result<Json> commit(Call& call);
+    Result<Json> decide(Call& call);
     Result<Json> restore_paths(Call& call);
     Result<Json> status(Call& call);
     Result<Json> log(Call& call);

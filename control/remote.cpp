@@ -133,6 +133,14 @@ Result<Node> Remote::commit(const Asker& asker, const std::string& text, bool ke
     return ask_for<Node>("commit", std::move(arguments));
 }
 
+Result<overlay::Decided> Remote::decide(const Asker& asker, const overlay::Decision& decision,
+                                        bool dry_run) {
+    Json arguments = from(asker);
+    arguments.update(encode(decision));
+    arguments["dry_run"] = dry_run;
+    return ask_for<overlay::Decided>("decide", std::move(arguments));
+}
+
 Result<Moved> Remote::restore_paths(const Asker& asker, const std::vector<std::string>& paths,
                                     const std::string& node, bool dry_run) {
     Json arguments = from(asker);

@@ -34,6 +34,8 @@ class Remote final : public overlay::Operations {
                                    overlay::Consent consent) override;
     Result<overlay::Node> commit(const overlay::Asker& asker, const std::string& text,
                                  bool keep_history) override;
+    Result<overlay::Decided> decide(const overlay::Asker& asker, const overlay::Decision& decision,
+                                    bool dry_run) override;
     Result<overlay::Moved> restore_paths(const overlay::Asker& asker,
                                          const std::vector<std::string>& paths,
                                          const std::string& node, bool dry_run) override;

@@ -282,6 +282,64 @@ Result<> decode(const Json& json, overlay::Moved& moved) {
         .done();
 }
 
+Json encode(const overlay::Decision::Part& part) {
+    return Json{{"path", encode_bytes(part.path)}, {"hunks", part.hunks}, {"seen", part.seen}};
+}
+
+Result<> decode(const Json& json, overlay::Decision::Part& part) {
+    return Fields(json)
+        .get("path", part.path)
+        .get("hunks", part.hunks)
+        .get("seen", part.seen)
+        .done();
+}
+
+Json encode(const overlay::Decision& decision) {
+    return Json{{"keep", encode_texts(decision.keep)},
+                {"take_back", encode_texts(decision.take_back)},
+                {"parts", encode_list(decision.parts)},
+                {"text", encode_bytes(decision.text)}};
+}
+
+Result<> decode(const Json& json, overlay::Decision& decision) {
+    return Fields(json)
+        .get("keep", decision.keep)
+        .get("take_back", decision.take_back)
+        .get_list("parts", decision.parts)
+        .get("text", decision.text)
+        .done();
+}
+
+Json encode(const overlay::Decided::Needed& needed) {
+    return Json{{"path", encode_bytes(needed.path)}, {"reason", encode_bytes(needed.reason)}};
+}
+
+Result<> decode(const Json& json, overlay::Decided::Needed& needed) {
+    return Fields(json).get("path", needed.path).get("reason", needed.reason).done();
+}
+
+Json encode(const overlay::Decided& decided) {
+    return Json{{"from", decided.from},
+                {"current", decided.current},
+                {"kept", encode_list(decided.kept)},
+                {"taken_back", encode_list(decided.taken_back)},
+                {"needed", encode_list(decided.needed)},
+                {"others", encode_list(decided.others)},
+                {"given_up", decided.given_up}};
+}
+
+Result<> decode(const Json& json, overlay::Decided& decided) {
+    return Fields(json)
+        .get("from", decided.from)
+        .get("current", decided.current)
+        .get_list("kept", decided.kept)
+        .get_list("taken_back", decided.taken_back)
+        .get_list("needed", decided.needed)
+        .get_list("others", decided.others)
+        .get("given_up", decided.given_up)
+        .done();
+}
+
 Json encode(const overlay::Collected& collected) {
     return Json{
         {"nodes", collected.nodes}, {"deltas", collected.deltas}, {"objects", collected.objects}};

@@ -1,7 +1,7 @@
 #include "edit/diff.h"
 
 #include <algorithm>
-#include <vector>
+#include <cerrno>
 
 #include "edit/line_changes.h"
 #include "edit/patch_names.h"
@@ -102,7 +102,7 @@ std::string header_of(const DiffText& older, const DiffText& newer) {
 }
 
 bool is_binary(const DiffText& side) {
-    return side.text && side.text->substr(0, kBinaryLooksAt).find('\0') != std::string_view::npos;
+    return side.text && edit::is_binary(*side.text);
 }
 
 std::string_view without_ending(std::string_view line) {
@@ -140,7 +140,59 @@ class Numbered {
     std::string text_;
 };
 
+void append(std::string& text, const Lines& lines, std::uint64_t from, std::uint64_t end) {
+    for (std::uint64_t number = from; number < end; ++number)
+        text += lines[number - 1];
+}
+
 }  // namespace
+
+bool is_binary(std::string_view bytes) {
+    return bytes.substr(0, kBinaryLooksAt).find('\0') != std::string_view::npos;
+}
+
+Result<std::vector<Hunk>> hunks_between(std::string_view older, std::string_view newer,
+                                        bool with_text) {
+    TRY_ASSIGN(const Changes changes, line_changes(older, newer));
+    const Lines was = with_text ? split_lines(older) : Lines();
+    const Lines is = with_text ? split_lines(newer) : Lines();
+    std::vector<Hunk> hunks;
+    for (const Group& group : grouped(changes, 2 * kUnifiedContext)) {
+        Hunk& hunk = hunks.emplace_back();
+        for (auto change = group.first; change <= group.last; ++change) {
+            hunk.added += change->new_count;
+            hunk.removed += change->old_count;
+        }
+        if (with_text) hunk.text = hunk_text(group, was, is);
+    }
+    return hunks;
+}
+
+Result<std::string> with_hunks(std::string_view older, std::string_view newer,
+                               const std::vector<std::uint64_t>& kept) {
+    TRY_ASSIGN(const Changes changes, line_changes(older, newer));
+    const auto groups = grouped(changes, 2 * kUnifiedContext);
+    for (const std::uint64_t number : kept) {
+        if (number == 0 || number > groups.size())
+            return Error(ErrorKind::kUsage, EINVAL,
+                         "keep hunk " + std::to_string(number) + ": there are " +
+                             std::to_string(groups.size()));
+    }
+    const Lines was = split_lines(older);
+    const Lines is = split_lines(newer);
+    std::string text;
+    std::uint64_t at = 1;  // the next line of the older text
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        if (std::find(kept.begin(), kept.end(), i + 1) == kept.end()) continue;
+        for (auto change = groups[i].first; change <= groups[i].last; ++change) {
+            append(text, was, at, change->old_start);
+            append(text, is, change->new_start, change->new_start + change->new_count);
+            at = change->old_start + change->old_count;
+        }
+    }
+    append(text, was, at, was.size() + 1);
+    return text;
+}
 
 Result<std::string> unified_diff(const DiffText& older, const DiffText& newer) {
     if (older.text == newer.text && older.executable == newer.executable &&

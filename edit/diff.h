@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -16,6 +17,23 @@ struct DiffText {
     std::optional<std::string_view> text{};
     bool executable = false;
 };
+
+/// As git tells text from binary: a NUL in the first 8000 bytes.
+bool is_binary(std::string_view bytes);
+
+/// What a person judges as one: changes whose contexts of three lines touch.
+struct Hunk {
+    std::string text{};  ///< from the "@@" line on, with its context
+    std::uint64_t added = 0;
+    std::uint64_t removed = 0;
+};
+/// In order; none when nothing differs. `with_text`: false counts alone. Errors: kSystem.
+Result<std::vector<Hunk>> hunks_between(std::string_view older, std::string_view newer,
+                                        bool with_text = true);
+/// The older text with those of the hunks between the two that are in `kept` (numbers from 1, as
+/// hunks_between() has them). Errors: kUsage for a number that there is not, kSystem.
+Result<std::string> with_hunks(std::string_view older, std::string_view newer,
+                               const std::vector<std::uint64_t>& kept);
 
 /// With git's headers and three lines of context; empty when nothing differs. Text with a NUL in
 /// its first 8000 bytes is only said to differ. Errors: kSystem.

@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <unordered_set>
 
 #include "journal/images.h"
 
@@ -75,6 +76,17 @@ Result<> replace_objects(int deltas, DeltaNumber number, const ReplacedObjects& 
 /// none. Atomic; durable. No writer has the delta open.
 Result<> put_first(int deltas, DeltaNumber number, const NameImage& image,
                    const std::optional<Attributes>& parent);
+/// What a delta is not to say any more: the images of these names, the aspects of these objects.
+struct LeftOut {
+    std::unordered_set<NameKey> names{};
+    std::unordered_set<ObjectKey> objects{};
+};
+/// Makes the delta `to`, to which nothing refers yet, of all that `from` says but for what is left
+/// out, and of the names `absent`, of which `from` says nothing, that nothing stood there. The
+/// captured bytes are shared, not copied. `from` is sealed: nobody writes it any more. Atomic;
+/// durable.
+Result<> derive_delta(int deltas, DeltaNumber from, DeltaNumber to, const LeftOut& left_out,
+                      const std::vector<NameKey>& absent);
 /// The numbers of all deltas that have files.
 Result<std::vector<DeltaNumber>> list_deltas(int deltas);
 

@@ -231,8 +231,11 @@ Result<> Store::State::write_counters(const Counters& counters) {
 Result<Store::Changed> Store::State::apply(const Change& change) {
     TRY_ASSIGN(Counters counters, read_counters());
     Changed changed;
-    for (const Node& node : change.add_nodes)
-        TRY(add_node(node, counters, changed));
+    for (Node node : change.add_nodes) {
+        if (change.redo_tip_is_added_node && !changed.nodes.empty())
+            node.parent = changed.nodes.front();
+        TRY(add_node(std::move(node), counters, changed));
+    }
     for (const Node& node : change.update_nodes)
         TRY(update_node_row(node));
     for (const NodeNumber number : change.remove_nodes)
@@ -246,6 +249,8 @@ Result<Store::Changed> Store::State::apply(const Change& change) {
         if (changed.nodes.empty()) return Error(ErrorKind::kUsage, EINVAL, "add no node");
         counters.head.current = changed.nodes.front();
     }
+    if (change.redo_tip_is_added_node && !changed.nodes.empty())
+        counters.head.redo_tip = changed.nodes.back();
     if (change.pending) TRY(write_pending(*change.pending));
     TRY(write_counters(counters));
     return changed;

@@ -93,6 +93,8 @@ class Store {
         std::optional<std::optional<Pending>> pending{};  ///< engaged with nullopt: clear it
         bool take_delta_number = false;                   ///< a new DeltaNumber is returned
         bool current_is_added_node = false;  ///< head.current := the first added node's number
+        /// The last added node is a child of the first one, and head.redo_tip := its number.
+        bool redo_tip_is_added_node = false;
         bool open_delta_is_new = false;      ///< head.open_delta := the new delta's number
     };
     struct Changed {

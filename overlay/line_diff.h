@@ -1,4 +1,4 @@
-// The difference of two files as a unified diff in git's form, which `git apply` takes. libgit2
+// The difference of two files as a unified diff in git's form, which `git apply` takes. edit/diff.h
 // finds the lines.
 #pragma once
 
@@ -25,8 +25,6 @@ struct LineDiff {
     LineCounts lines{};
 };
 
-/// As git tells text from binary: a NUL in the first 8000 bytes.
-bool is_binary(std::string_view bytes);
 std::uint64_t count_lines(std::string_view bytes);
 
 /// The text is empty when nothing differs that git knows. `with_text`: false counts the lines only.

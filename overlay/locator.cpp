@@ -235,6 +235,17 @@ std::optional<NameKey> Locator::live_name(const ObjectKey& key) {
     return std::move(seen->name);
 }
 
+Result<> Locator::note_places(const ObjectKey& directory) {
+    ObjectKey at = directory;
+    for (std::size_t step = 0; step < kMaxSteps && at != objects_.root()->key(); ++step) {
+        auto name = live_name(at);
+        if (!name) return {};
+        if (!journal_.places().contains(at)) TRY(journal_.places().set(at, *name));
+        at = name->parent;
+    }
+    return {};
+}
+
 std::optional<std::string> Locator::live_path(const ObjectKey& key) {
     Paths known;
     return live_path(key, known);

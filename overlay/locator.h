@@ -46,6 +46,9 @@ class Locator {
     using Paths = std::unordered_map<ObjectKey, std::optional<std::string>>;
     std::optional<std::string> live_path(const ObjectKey& key, Paths& known);
 
+    /// The journal's places know a live directory, and those above it, from now on.
+    Result<> note_places(const ObjectKey& directory);
+
     /// Where a walk met an object: its name, and the open directory of it.
     struct Seen {
         NameKey name;

@@ -97,6 +97,37 @@ struct Moved {
         behind;  ///< paths that changed behind the mount since they were captured
 };
 
+/// What is decided about parts of a task. Paths are relative to the root; each stands for what is
+/// below it, too.
+struct Decision {
+    std::vector<std::string> keep{};       ///< as they are: nothing takes them back any more
+    std::vector<std::string> take_back{};  ///< as at the root
+    /// A text file of which only some changes are kept and the others taken back.
+    struct Part {
+        std::string path{};
+        std::vector<std::uint64_t> hunks{};  ///< kept ones, as diff() has them, counted from 1
+        std::string seen{};  ///< edit::to_text() of the digest of the file that was looked at
+    };
+    std::vector<Part> parts{};
+    std::string text{};  ///< for the log
+};
+
+/// What was decided, or would be.
+struct Decided {
+    NodeNumber from = 0;  ///< the state before, when anything was taken back (0: nothing was)
+    NodeNumber current = 0;
+    std::vector<Change> kept{};        ///< seen from the root
+    std::vector<Change> taken_back{};  ///< seen from the live state before
+    /// What is kept although it was not asked for, for the kept part hangs on it.
+    struct Needed {
+        std::string path{};
+        std::string reason{};
+    };
+    std::vector<Needed> needed{};
+    std::vector<Origin> others{};  ///< whose work is taken back, beside the asker's own
+    std::uint64_t given_up = 0;    ///< abandoned states that held other versions of what is kept
+};
+
 struct Collected {
     std::uint64_t nodes = 0;
     std::uint64_t deltas = 0;
@@ -151,6 +182,12 @@ class Operations {
     virtual Result<Moved> discard(const Asker& asker, bool purge, Consent consent) = 0;
     /// The live state becomes the root; the journal below it is dropped (or kept, `keep_history`).
     virtual Result<Node> commit(const Asker& asker, const std::string& text, bool keep_history) = 0;
+    /// Parts of the task: some kept for good, some taken back, the rest still open. All of it or
+    /// nothing. What cannot be kept alone is kept together (`needed`). kConflict, with nothing
+    /// done, where the two cannot be had together, and where a file changed since it was looked at;
+    /// kNotFound for a path that neither state has; kNothing when nothing changed there. What was
+    /// taken back is the abandoned node `from`, where redo leads.
+    virtual Result<Decided> decide(const Asker& asker, const Decision& decision, bool dry_run) = 0;
     /// Only these paths (and what is below) as they are in `node`; captured as changes of the open
     /// interval, so that undo takes it back. kNotFound for a path that neither state has.
     virtual Result<Moved> restore_paths(const Asker& asker, const std::vector<std::string>& paths,

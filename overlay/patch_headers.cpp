@@ -2,7 +2,11 @@
 
 #include <sys/stat.h>
 
+#include "edit/patch_names.h"
+
 namespace unwrite::overlay {
+
+using edit::quoted_name;
 
 namespace {
 
@@ -18,7 +22,7 @@ const std::string& name_of(const PatchSide& side, const PatchSide& other) {
 }
 
 std::string label(const char* prefix, const PatchSide& side) {
-    return side.mode == 0 ? "/dev/null" : quoted_path(prefix + side.path);
+    return side.mode == 0 ? "/dev/null" : quoted_name(prefix + side.path);
 }
 
 // As git, which ends a name with a space in it by a tab, so that patch(1) does not take a part of
@@ -35,43 +39,17 @@ std::uint32_t git_mode(std::uint32_t mode) {
     return S_IFREG | ((mode & S_IXUSR) != 0 ? 0755U : 0644U);
 }
 
-std::string quoted_path(const std::string& prefixed) {
-    std::string quoted = "\"";
-    bool needed = false;
-    for (const char byte : prefixed) {
-        const auto code = static_cast<unsigned char>(byte);
-        static constexpr std::string_view kControls = "\a\b\t\n\v\f\r";
-        const auto control = kControls.find(byte);
-        if (control != std::string_view::npos) {
-            quoted += '\\';
-            quoted += "abtnvfr"[control];
-        } else if (byte == '"' || byte == '\\') {
-            quoted += '\\';
-            quoted += byte;
-        } else if (code < 0x20 || code >= 0x7f) {
-            quoted += '\\';
-            for (int shift = 6; shift >= 0; shift -= 3)
-                quoted += static_cast<char>('0' + ((code >> shift) & 7));
-        } else {
-            quoted += byte;
-            continue;
-        }
-        needed = true;
-    }
-    return needed ? quoted + '"' : prefixed;
-}
-
 std::string patch_header(const PatchSide& older, const PatchSide& newer, unsigned similarity) {
-    std::string text = "diff --git " + quoted_path("a/" + name_of(older, newer)) + ' ' +
-                       quoted_path("b/" + name_of(newer, older)) + '\n';
+    std::string text = "diff --git " + quoted_name("a/" + name_of(older, newer)) + ' ' +
+                       quoted_name("b/" + name_of(newer, older)) + '\n';
     if (older.mode == 0) return text + "new file mode " + octal(newer.mode) + '\n';
     if (newer.mode == 0) return text + "deleted file mode " + octal(older.mode) + '\n';
     if (older.mode != newer.mode)
         text += "old mode " + octal(older.mode) + "\nnew mode " + octal(newer.mode) + '\n';
     if (older.path != newer.path) {
         text += "similarity index " + std::to_string(similarity) + "%\n";
-        text += "rename from " + quoted_path(older.path) + "\nrename to " +
-                quoted_path(newer.path) + '\n';
+        text += "rename from " + quoted_name(older.path) + "\nrename to " +
+                quoted_name(newer.path) + '\n';
     }
     return text;
 }

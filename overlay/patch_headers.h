@@ -1,5 +1,4 @@
-// The lines that git writes before the hunks of a file's diff, and its way of quoting names in
-// them.
+// The lines that git writes before the hunks of a file's diff.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +14,6 @@ struct PatchSide {
 
 /// st_mode in git's terms; 0 for what git does not know (directories, devices...).
 std::uint32_t git_mode(std::uint32_t mode);
-
-/// "a/x", in double quotes with C escapes when the name has bytes that git does not print.
-std::string quoted_path(const std::string& prefixed);
 
 /// "diff --git" and what follows it up to the "---" line. `similarity` in percent, for renames.
 std::string patch_header(const PatchSide& older, const PatchSide& newer, unsigned similarity);

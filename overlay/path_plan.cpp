@@ -28,10 +28,12 @@ class PathPlanner {
     bool is_asked_object(const ObjectKey& key);
     void add_object(const journal::DeltaNumber number, const ObjectKey& key,
                     const ObjectImage& image);
+    Result<> add_made(const std::string& path);
+    void add_origins(NameKey at, std::set<journal::OriginNumber>& origins);
     Result<> add_directories();
+    Result<> check_came_from(const NameKey& at);
     Result<> check_renamed();
     Result<> check_paths();
-    Result<> add_absent(View& live, const std::string& path);
 
     Locator& locator_;
     View view_;
@@ -110,10 +112,27 @@ Result<> PathPlanner::add_directories() {
     return {};
 }
 
+// What came here from a name that is not asked for would be nowhere afterwards.
+Result<> PathPlanner::check_came_from(const NameKey& at) {
+    const auto standing = locator_.standing(at);
+    if (!standing || !*standing) return {};
+    const auto then = view_.name_of((*standing)->key);
+    if (!then || *then == at || plan_.images.names.contains(*then)) return {};
+    const auto there = locator_.standing(*then);
+    if (there && *there && (*there)->key == (*standing)->key) return {};  // another link of it
+    const auto path = view_.path(*then);
+    if (!path) return {};
+    const auto now = locator_.live_path((*standing)->key);
+    return Error(ErrorKind::kConflict, EBUSY,
+                 "restore " + now.value_or(at.name) + ": at that node it was " + *path,
+                 "name both paths to take the renaming back");
+}
+
 // What was renamed since would be taken from the name it has now, or be two names of one object, so
 // that restoring one changed the other: both names must be asked for.
 Result<> PathPlanner::check_renamed() {
     for (const auto& [at, state] : plan_.images.names) {
+        TRY(check_came_from(at));
         if (!state.image.object) continue;
         const auto now = locator_.live_name(*state.image.object);
         if (!now || *now == at || is_asked_name(*now)) continue;
@@ -125,16 +144,37 @@ Result<> PathPlanner::check_renamed() {
     return {};
 }
 
-// What lies below a directory that was created since has no row of its own.
-Result<> PathPlanner::add_absent(View& live, const std::string& path) {
+// Whoever made the directory that a name lies in made the name, for all that the journal says.
+void PathPlanner::add_origins(NameKey at, std::set<journal::OriginNumber>& origins) {
+    for (;;) {
+        for (const LayerPtr& layer : view_.layers()) {
+            const NameState* state = layer->name(at);
+            if (state != nullptr) origins.insert(state->origins.begin(), state->origins.end());
+        }
+        const auto above = locator_.live_name(at.parent);
+        if (!origins.empty() || !above) return;
+        at = *above;
+    }
+}
+
+// What was made in a directory that was made since has no row of its own.
+Result<> PathPlanner::add_made(const std::string& path) {
+    View live(std::make_shared<LiveNamesOf>(locator_), {});
+    TRY_ASSIGN(const auto then, view_.find(path));
+    TRY_ASSIGN(const auto now, live.find(path));
+    if (then || !now || path.empty()) return {};
     const std::size_t slash = path.rfind('/');
-    if (slash == std::string::npos || slash + 1 == path.size()) return {};
-    TRY_ASSIGN(const auto parent, live.find(path.substr(0, slash)));
+    TRY_ASSIGN(const auto parent,
+               live.find(slash == std::string::npos ? "" : path.substr(0, slash)));
     if (!parent) return {};
-    NameState absent;
-    absent.image.at = {parent->key, path.substr(slash + 1)};
-    plan_.images.names.emplace(absent.image.at, absent);
-    return {};
+    const NameKey at{parent->key, slash == std::string::npos ? path : path.substr(slash + 1)};
+    for (std::optional<NameKey> above = at; above; above = locator_.live_name(above->parent)) {
+        if (plan_.images.names.contains(*above)) return {};
+    }
+    NameState state{{at, std::nullopt, 0}, {}};
+    add_origins(at, state.origins);
+    plan_.images.names.emplace(at, std::move(state));
+    return locator_.note_places(at.parent);
 }
 
 Result<> PathPlanner::check_paths() {
@@ -146,7 +186,6 @@ Result<> PathPlanner::check_paths() {
             return Error(ErrorKind::kNotFound, ENOENT,
                          "restore " + path + ": no such path, neither now nor at that node");
         }
-        if (!then) TRY(add_absent(live, path));
     }
     return {};
 }
@@ -162,6 +201,8 @@ Result<RevertPlan> PathPlanner::plan() {
                 add_object(layer->number, key, image);
         }
     }
+    for (const std::string& path : paths_)
+        TRY(add_made(path));
     TRY(add_directories());
     // What stands as it should needs nothing.
     for (auto at = plan_.images.names.begin(); at != plan_.images.names.end();) {

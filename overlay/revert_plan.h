@@ -4,14 +4,16 @@
 // be done at all.
 #pragma once
 
+#include "overlay/operations.h"
 #include "overlay/revert_touches.h"
 
 namespace unwrite::overlay {
 
 struct RevertPlan {
     journal::Delta images{};  ///< what is to be; only what differs from now by name
-    /// In which delta's data the n-th content image of an object lies.
+    /// In which delta's data the n-th content image of an object lies; 0: in `bytes`.
     std::unordered_map<ObjectKey, std::vector<journal::DeltaNumber>> data{};
+    std::shared_ptr<UniqueFd> bytes{};     ///< what no delta has; null when there is nothing
     std::vector<std::string> conflicts{};  ///< paths, sorted, each once
 
     bool empty() const { return images.empty(); }
@@ -21,5 +23,8 @@ struct RevertPlan {
 /// caller: the gate is closed, or the plan is only looked at.
 Result<RevertPlan> plan_revert(const History& history, Locator& locator, journal::Journal& journal,
                                const Origins& origins, const RevertSelection& selection);
+
+/// What carrying out the plan does to the live state, a line for each name and object.
+std::vector<Change> changes_of(const RevertPlan& plan, Locator& locator);
 
 }  // namespace unwrite::overlay

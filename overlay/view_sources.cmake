@@ -5,6 +5,7 @@ set(UNWRITE_OVERLAY_VIEW_SOURCES
     differences.cpp
     file_pairs.cpp
     inspector.cpp
+    keep_plan.cpp
     layers.cpp
     line_diff.cpp
     live_names_of.cpp
@@ -13,10 +14,3 @@ set(UNWRITE_OVERLAY_VIEW_SOURCES
     revert_touches.cpp
     view.cpp
     view_listing.cpp)
-
-# libgit2 finds the lines that differ (line_diff.cpp), as git does.
-pkg_check_modules(UNWRITE_LIBGIT2 IMPORTED_TARGET libgit2>=1.1)
-if(NOT UNWRITE_LIBGIT2_FOUND)
-    unwrite_missing("libgit2 1.1 or newer" "libgit2-dev")
-endif()
-set(UNWRITE_OVERLAY_VIEW_LIBRARIES PkgConfig::UNWRITE_LIBGIT2)

@@ -4,6 +4,7 @@
 //   workspace_flow.cpp     sealing an interval, crossing edges, going to a node
 //   workspace_restore.cpp  rollback, undo, redo, discard
 //   workspace_revert.cpp   taking back one part and keeping the rest; single paths
+//   workspace_decide.cpp   keeping one part for good and taking back another
 //   workspace_nodes.cpp    checkpoint, runs, commit, gc, check
 // What is only looked at goes to the Inspector.
 //
@@ -47,6 +48,7 @@ class Workspace final : public Session, public Operations {
     Result<Moved> redo(const Asker& asker, unsigned count, Consent consent) override;
     Result<Moved> discard(const Asker& asker, bool purge, Consent consent) override;
     Result<Node> commit(const Asker& asker, const std::string& text, bool keep_history) override;
+    Result<Decided> decide(const Asker& asker, const Decision& decision, bool dry_run) override;
     Result<Moved> restore_paths(const Asker& asker, const std::vector<std::string>& paths,
                                 const std::string& node, bool dry_run) override;
     Result<Status> status(const std::string& since, bool count_lines) override;
@@ -66,6 +68,9 @@ class Workspace final : public Session, public Operations {
     Result<journal::Store::Changed> store(const journal::Store::Change& change);
     Result<History> history();
     std::map<std::string, std::string> tags();
+    journal::Store::Change sealing(NodeKind kind, const std::string& name, const std::string& text,
+                                   OriginNumber origin);
+    Result<> sync_if_durable();
     Result<NodeNumber> seal(NodeKind kind, const std::string& name, const std::string& text,
                             OriginNumber origin, bool ends_pending = false);
     Result<> set_pending(const std::optional<journal::Pending>& pending);
@@ -85,6 +90,10 @@ class Workspace final : public Session, public Operations {
     Result<> apply_images(const RevertPlan& plan);
     Result<> take_back_images(const Error& why);
     Result<> drop_all_but(NodeNumber node);
+    struct Weighed;
+    Result<Weighed> weigh(const Asker& asker, const Decision& decision);
+    Result<> apply_decision(const Weighed& weighed, const Decision& decision, OriginNumber origin);
+    Result<> write_decision(const Weighed& weighed, const Decision& decision, OriginNumber origin);
 
     // Without the gate.
     /// Anything between the root and the live state.
@@ -105,6 +114,7 @@ class Workspace final : public Session, public Operations {
     Result<Foreseen> foresee(const Asker& asker, NodeNumber target, Detail detail);
     std::vector<journal::Origin> others_in(const std::vector<Change>& changes,
                                            OriginNumber asking) const;
+    Result<> check_written_behind(const RevertPlan& plan);
     Result<Moved> carry_out(const Asker& asker, const RevertPlan& plan, const std::string& text,
                             bool dry_run);
     Result<NodeNumber> undo_target(const History& history, unsigned count) const;

@@ -29,13 +29,16 @@ std::map<std::string, std::string> Workspace::tags() {
     return root ? options_.tags((*root)->fd.get()) : std::map<std::string, std::string>();
 }
 
-Result<NodeNumber> Workspace::seal(NodeKind kind, const std::string& name, const std::string& text,
-                                   OriginNumber origin, bool ends_pending) {
-    if (options_.durable) {
-        TRY(capture_.sync());
-        // The node's state is the live bytes, which programs may not have synced.
-        TRY(sys::sync_filesystem(journal_->state_dir().deltas()));
-    }
+Result<> Workspace::sync_if_durable() {
+    if (!options_.durable) return {};
+    TRY(capture_.sync());
+    // The node's state is the live bytes, which programs may not have synced.
+    return sys::sync_filesystem(journal_->state_dir().deltas());
+}
+
+// The change of the store that makes a node of the open interval.
+Store::Change Workspace::sealing(NodeKind kind, const std::string& name, const std::string& text,
+                                 OriginNumber origin) {
     Node node;
     node.parent = head_.current;
     node.kind = kind;
@@ -52,6 +55,13 @@ Result<NodeNumber> Workspace::seal(NodeKind kind, const std::string& name, const
     change.take_delta_number = true;
     change.current_is_added_node = true;
     change.open_delta_is_new = true;
+    return change;
+}
+
+Result<NodeNumber> Workspace::seal(NodeKind kind, const std::string& name, const std::string& text,
+                                   OriginNumber origin, bool ends_pending) {
+    TRY(sync_if_durable());
+    Store::Change change = sealing(kind, name, text, origin);
     if (ends_pending) change.pending = std::optional<Pending>();
     crash_point("seal.before");
     TRY_ASSIGN(const Store::Changed changed, store(change));

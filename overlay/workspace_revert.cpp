@@ -21,7 +21,8 @@ Error conflict(const std::vector<std::string>& paths) {
                  "restore PATH --from NODE`");
 }
 
-// What carrying out the plan does to the live state, a line for each name and object.
+}  // namespace
+
 std::vector<Change> changes_of(const RevertPlan& plan, Locator& locator) {
     std::map<std::string, Change> changes;
     for (const auto& [at, state] : plan.images.names) {
@@ -59,8 +60,6 @@ std::vector<Change> changes_of(const RevertPlan& plan, Locator& locator) {
     return list;
 }
 
-}  // namespace
-
 // The open interval is empty; it becomes the record of what the plan changes, so that this can be
 // undone like any other step. Until it is sealed, recovery goes back to its beginning.
 Result<> Workspace::apply_images(const RevertPlan& plan) {
@@ -74,6 +73,7 @@ Result<> Workspace::apply_images(const RevertPlan& plan) {
     std::map<journal::DeltaNumber, UniqueFd> data;
     const auto data_of = [&](const ObjectKey& key, std::size_t image) -> Result<int> {
         const journal::DeltaNumber number = plan.data.at(key).at(image);
+        if (number == 0) return plan.bytes->get();
         const auto found = data.find(number);
         if (found != data.end()) return found->second.get();
         TRY_ASSIGN(UniqueFd fd, journal::open_delta_data(deltas, number));
@@ -101,18 +101,23 @@ Result<> Workspace::take_back_images(const Error& why) {
     return why;
 }
 
+Result<> Workspace::check_written_behind(const RevertPlan& plan) {
+    std::vector<std::string> behind;
+    for (const auto& [key, image] : plan.images.objects) {
+        if (image.size && is_written_behind(key))
+            behind.push_back(locator_.live_path(key).value_or(journal::Attic::file_name(key)));
+    }
+    if (behind.empty()) return {};
+    return conflict(behind);
+}
+
 Result<Moved> Workspace::carry_out(const Asker& asker, const RevertPlan& plan,
                                    const std::string& text, bool dry_run) {
     if (!plan.conflicts.empty()) return conflict(plan.conflicts);
     if (plan.empty())
         return Error(ErrorKind::kNothing, ENOENT,
                      "No edits have been applied to any file with this session.");
-    std::vector<std::string> behind;
-    for (const auto& [key, image] : plan.images.objects) {
-        if (image.size && is_written_behind(key))
-            behind.push_back(locator_.live_path(key).value_or(journal::Attic::file_name(key)));
-    }
-    if (!behind.empty()) return conflict(behind);
+    TRY(check_written_behind(plan));
     Moved moved;
     moved.changes = changes_of(plan, locator_);
     moved.others = others_in(moved.changes, origin_of(asker));

@@ -22,6 +22,7 @@ void add_diff(CLI::App& app, Context& context);
 void add_commit(CLI::App& app, Context& context);
 void add_discard(CLI::App& app, Context& context);
 void add_restore(CLI::App& app, Context& context);
+void add_review(CLI::App& app, Context& context);
 void add_recover(CLI::App& app, Context& context);
 void add_check(CLI::App& app, Context& context);
 void add_gc(CLI::App& app, Context& context);

@@ -1,4 +1,8 @@
+#include <algorithm>
+#include <cerrno>
+
 #include "cli/commands/commands.h"
+#include "cli/decision.h"
 #include "cli/prompt.h"
 #include "cli/workspace.h"
 
@@ -7,13 +11,59 @@ namespace unwrite::cli {
 namespace {
 
 struct CommitOptions {
+    std::vector<std::string> paths;
     std::string text;
+    bool dry_run = false;
     bool keep_history = false;
     bool yes = false;
 };
 
+Result<int> commit_paths(Context& context, Workspace& workspace, std::vector<std::string> paths,
+                         const CommitOptions& options) {
+    if (options.keep_history) {
+        return Error(ErrorKind::kUsage, EINVAL,
+                     "commit PATH: --keep-history keeps whole states, not parts of them",
+                     "leave it out, or commit everything");
+    }
+    std::string text = options.text;
+    if (text.empty()) {
+        text = "commit";
+        for (const std::string& path : paths)
+            text += ' ' + path;
+    }
+    const overlay::Decision decision{.keep = std::move(paths), .text = std::move(text)};
+    overlay::Operations& operations = workspace.operations();
+    const bool asks = !options.yes && !options.dry_run && can_ask();
+    if (asks || options.dry_run) {
+        TRY_ASSIGN(const overlay::Decided foreseen, operations.decide(asker(), decision, true));
+        print_decided(context, foreseen, true);
+        if (options.dry_run) return kDone;
+        TRY(context.out.flush());
+    }
+    if (asks &&
+        ask(context, "Accept this? It can then no longer be taken back. (y/n)", "yn") != 'y') {
+        context.notes.line("Nothing was done.");
+        return kNothingToDo;
+    }
+    TRY_ASSIGN(const overlay::Decided decided, operations.decide(asker(), decision, false));
+    print_decided(context, decided, false);
+    return kDone;
+}
+
 Result<int> commit(Context& context, const CommitOptions& options) {
     TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
+    std::vector<std::string> paths;
+    for (const std::string& path : options.paths) {
+        TRY_ASSIGN(paths.emplace_back(), workspace.inside(context.base, path));
+    }
+    // The root's path is everything.
+    const bool whole = std::find(paths.begin(), paths.end(), "") != paths.end();
+    if (!paths.empty() && !whole)
+        return commit_paths(context, workspace, std::move(paths), options);
+    if (options.dry_run) {
+        return Error(ErrorKind::kUsage, EINVAL, "commit --dry-run: it needs paths",
+                     "`unwrite status` shows what a commit of everything accepts");
+    }
     if (!options.yes && !options.keep_history && can_ask() &&
         ask(context,
             "Accept all changes of this task? They can then no longer be taken back. (y/n)",
@@ -35,12 +85,18 @@ Result<int> commit(Context& context, const CommitOptions& options) {
 
 void add_commit(CLI::App& app, Context& context) {
     const auto options = std::make_shared<CommitOptions>();
-    CLI::App* command =
-        add_command(app, context, "commit", "Accept everything that changed", options, commit);
+    CLI::App* command = add_command(
+        app, context, "commit", "Accept what changed: everything, or these paths", options, commit);
+    command->add_option("PATH", options->paths, "Only these; the rest can still be taken back");
+    command->add_flag("--dry-run", options->dry_run, "Of paths: only say what would happen");
     command->add_option("-m,--message", options->text, "A word about it, for the log");
     command->add_flag("--keep-history", options->keep_history,
                       "Keep the states before it until gc");
     command->add_flag("--yes", options->yes, "Do not ask");
+    command->footer(
+        "What a path hangs on is accepted with it and named: directories that were made or "
+        "renamed\n"
+        "above it, the other name of what was renamed, the other links of a file.");
 }
 
 }  // namespace unwrite::cli

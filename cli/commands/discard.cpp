@@ -1,8 +1,11 @@
+#include <algorithm>
 #include <cerrno>
 
 #include "cli/commands/commands.h"
 #include "cli/prompt.h"
+#include "cli/render.h"
 #include "cli/settle.h"
+#include "cli/text.h"
 #include "cli/workspace.h"
 
 namespace unwrite::cli {
@@ -10,13 +13,54 @@ namespace unwrite::cli {
 namespace {
 
 struct DiscardOptions {
+    std::vector<std::string> paths;
     bool yes = false;
     bool purge = false;
     bool dry_run = false;
 };
 
+Result<> check_can_ask() {
+    if (can_ask()) return {};
+    return Error(ErrorKind::kUsage, EINVAL, "discard: there is no terminal to ask on",
+                 "use --yes to discard without being asked");
+}
+
+Result<int> discard_paths(Context& context, Workspace& workspace,
+                          const std::vector<std::string>& paths, const DiscardOptions& options) {
+    if (options.purge) {
+        return Error(ErrorKind::kUsage, EINVAL, "discard PATH: --purge is for the whole task",
+                     "leave it out; `unwrite gc` drops abandoned states");
+    }
+    overlay::Operations& operations = workspace.operations();
+    const std::string done = "took back " + counted(paths.size(), "path", "paths");
+    if (options.dry_run || !options.yes) {
+        TRY_ASSIGN(const overlay::Moved foreseen,
+                   operations.restore_paths(asker(), paths, "root", true));
+        warn_of_moved(context, foreseen);
+        if (options.dry_run) {
+            print_moved(context, foreseen, done, true);
+            return kDone;
+        }
+        TRY(check_can_ask());
+        context.notes.print(change_lines(foreseen.changes, 20, Colour::kNo));
+        if (ask(context, "Discard these changes? (y/n)", "yn") != 'y') {
+            context.notes.line("Nothing was done.");
+            return kNothingToDo;
+        }
+    }
+    TRY_ASSIGN(const overlay::Moved moved, operations.restore_paths(asker(), paths, "root", false));
+    print_moved(context, moved, done, false);
+    return kDone;
+}
+
 Result<int> discard(Context& context, const DiscardOptions& options) {
     TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
+    std::vector<std::string> paths;
+    for (const std::string& path : options.paths) {
+        TRY_ASSIGN(paths.emplace_back(), workspace.inside(context.base, path));
+    }
+    const bool whole = std::find(paths.begin(), paths.end(), "") != paths.end();
+    if (!paths.empty() && !whole) return discard_paths(context, workspace, paths, options);
     const Act act = [&](overlay::Consent consent) {
         return workspace.operations().discard(asker(), options.purge, consent);
     };
@@ -27,10 +71,7 @@ Result<int> discard(Context& context, const DiscardOptions& options) {
             print_moved(context, foreseen, "discarded the task", true);
             return kDone;
         }
-        if (!can_ask()) {
-            return Error(ErrorKind::kUsage, EINVAL, "discard: there is no terminal to ask on",
-                         "use --yes to discard without being asked");
-        }
+        TRY(check_can_ask());
         if (ask(context, "Discard all changes from this task? (y/n)", "yn") != 'y') {
             context.notes.line("Nothing was done.");
             return kNothingToDo;
@@ -49,6 +90,7 @@ void add_discard(CLI::App& app, Context& context) {
     const auto options = std::make_shared<DiscardOptions>();
     CLI::App* command = add_command(
         app, context, "discard", "Take everything back to where the task began", options, discard);
+    command->add_option("PATH", options->paths, "Only these; a change like any other");
     command->add_flag("--yes", options->yes, "Do not ask");
     command->add_flag("--purge", options->purge, "For good: without the possibility of a redo");
     command->add_flag("--dry-run", options->dry_run, "Only say what would happen");

@@ -84,6 +84,7 @@ char act_as_agent() {
         return '3';
     if (!remote->log("", true, true) || !remote->diff("", "", {}, true)) return '4';
     if (!is_refused(remote->commit({}, "", false))) return '5';
+    if (!is_refused(remote->decide({}, {.keep = {"a"}}, true))) return 'k';
     if (!is_refused(remote->discard({}, false, overlay::Consent::kAll))) return '6';
     if (!is_refused(remote->discard({}, false, overlay::Consent::kNone))) return '6';
     if (!is_refused(remote->stop())) return '7';

@@ -88,6 +88,18 @@ class FakeOperations : public overlay::Operations {
         if (!failure) return failure.error();
         return Node{};
     }
+    Result<overlay::Decided> decide(const Asker& asker, const overlay::Decision& decision,
+                                    bool dry) override {
+        std::string all = "decide";
+        for (const std::string& path : decision.keep)
+            all += " +" + path;
+        for (const std::string& path : decision.take_back)
+            all += " -" + path;
+        for (const auto& part : decision.parts)
+            all += " ~" + part.path + ":" + std::to_string(part.hunks.size());
+        note(asker, all + " " + decision.text + (dry ? " dry" : ""));
+        return overlay::Decided{.needed = {{"d\xff", "why"}}, .given_up = 2};
+    }
     Result<Moved> restore_paths(const Asker& asker, const std::vector<std::string>& paths,
                                 const std::string& node, bool dry) override {
         std::string all;

@@ -79,6 +79,13 @@ TEST_F(ServerTest, EveryOperationPasses) {
     EXPECT_TRUE(remote->redo(asker, 2, overlay::Consent::kAll));
     EXPECT_TRUE(remote->discard(asker, true, overlay::Consent::kAll));
     EXPECT_TRUE(remote->commit(asker, "done", true));
+    const auto decided = remote->decide(
+        asker,
+        {.keep = {"a\n"}, .take_back = {"b\xff"}, .parts = {{"c", {1, 3}, "h"}}, .text = "t"},
+        true);
+    ASSERT_TRUE(decided);
+    EXPECT_EQ(decided->needed.at(0).path, "d\xff");
+    EXPECT_EQ(decided->given_up, 2u);
     EXPECT_TRUE(remote->restore_paths(asker, {"a\n", "b\xff"}, "n1", false));
     EXPECT_TRUE(remote->status("A", true));
     EXPECT_TRUE(remote->log("x", true, true));
@@ -94,6 +101,7 @@ TEST_F(ServerTest, EveryOperationPasses) {
                                                "redo 2",
                                                "discard purge",
                                                "commit done keep",
+                                               "decide +a\n -b\xff ~c:2 t dry",
                                                "restore_paths a\n,b\xff,n1",
                                                "status A lines",
                                                "log x all changes",

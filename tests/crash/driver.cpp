@@ -47,6 +47,10 @@ void move(World& world, const std::string& progress, const Operation& operation)
                            operation);
         case Kind::kCommit:
             return require(operations.commit(asker, "", operation.x != 0), operation);
+        case Kind::kDecide:
+            return require(operations.decide(
+                               asker, {.keep = {operation.a}, .take_back = {operation.b}}, false),
+                           operation);
         case Kind::kGc:
             return require(operations.gc({.max_abandoned = operation.x}), operation);
         default:

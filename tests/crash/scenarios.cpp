@@ -91,8 +91,24 @@ const Operations kCommits = {
     {.kind = Kind::kDiscard},
 };
 
-const std::map<std::string, Operations> kAll = {
-    {"names", kNames}, {"contents", kContents}, {"moves", kMoves}, {"commits", kCommits}};
+const Operations kDecisions = {
+    {.kind = Kind::kWrite, .a = "big", .x = 60'000, .y = 80'000, .z = 1},
+    {.kind = Kind::kAppend, .a = "two", .y = 10'000, .z = 2},
+    {.kind = Kind::kRename, .a = "dir/deep", .b = "full/deep"},
+    {.kind = Kind::kCheckpoint, .a = "first"},
+    {.kind = Kind::kTruncate, .a = "big", .x = 100'000},
+    {.kind = Kind::kAppend, .a = "three", .y = 10'000, .z = 3},
+    {.kind = Kind::kDecide, .a = "big", .b = "three"},
+    {.kind = Kind::kCheckpoint, .a = "second"},
+    {.kind = Kind::kWrite, .a = "two", .x = 0, .y = 10, .z = 4},
+    {.kind = Kind::kDiscard},
+};
+
+const std::map<std::string, Operations> kAll = {{"names", kNames},
+                                                {"contents", kContents},
+                                                {"moves", kMoves},
+                                                {"commits", kCommits},
+                                                {"decisions", kDecisions}};
 
 }  // namespace
 

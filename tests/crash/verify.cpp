@@ -59,6 +59,7 @@ class Autopsy {
     std::string checkpoints();
     std::string root();
     std::optional<std::size_t> same_as_earlier() const;
+    std::string not_as(const Snapshot& then, std::size_t since, const Snapshot& now) const;
 
     World world_;
     std::string progress_;
@@ -74,6 +75,19 @@ std::optional<std::size_t> Autopsy::same_as_earlier() const {
         if (difference(reference_.states[i], reference_.states[at_ + 1]).empty()) return i;
     }
     return std::nullopt;
+}
+
+// A state from before operation `since`, but for what was kept for good later. In the operation
+// that keeps it, it may be so or not.
+std::string Autopsy::not_as(const Snapshot& then, std::size_t since, const Snapshot& now) const {
+    Snapshot wanted = then;
+    for (std::size_t i = since; i < operations_.size() && i <= at_; ++i) {
+        if (operations_[i].kind != Kind::kDecide) continue;
+        if (i == at_ && difference(wanted, now).empty()) return {};
+        const std::string& kept = operations_[i].a;
+        wanted.at(kept) = load_snapshot(numbered(progress_, "before", i)).at(kept);
+    }
+    return difference(wanted, now);
 }
 
 std::string Autopsy::live_state() {
@@ -114,7 +128,11 @@ std::string Autopsy::checkpoints() {
         const auto moved = world_.operations().rollback(World::asker(), "n" + name.substr(5), false,
                                                         overlay::Consent::kAll);
         if (!moved) return "rollback to n" + name.substr(5) + ": " + moved.error().message();
-        const std::string wrong = difference(load_snapshot(file.path()), world_.look());
+        const auto made = std::find_if(operations_.begin(), operations_.end(), [&](const auto& op) {
+            return op.kind == Kind::kCheckpoint;
+        });
+        const auto since = static_cast<std::size_t>(made - operations_.begin());
+        const std::string wrong = not_as(load_snapshot(file.path()), since, world_.look());
         if (!wrong.empty()) return "n" + name.substr(5) + " was a, is b:\n" + wrong;
     }
     return {};
@@ -128,7 +146,8 @@ std::string Autopsy::root() {
     if (!moved && moved.error().kind() != ErrorKind::kNothing)
         return "discard: " + moved.error().message();
     const Snapshot live = world_.look();
-    const std::string wrong = difference(load_snapshot(numbered(progress_, "root", since)), live);
+    const std::string wrong =
+        not_as(load_snapshot(numbered(progress_, "root", since)), since, live);
     if (wrong.empty()) return {};
     const bool committing = at_ < operations_.size() && operations_[at_].kind == Kind::kCommit;
     if (committing && difference(load_snapshot(numbered(progress_, "before", at_)), live).empty())

@@ -49,6 +49,7 @@ enum class Kind {
     kRevert,
     kRestorePath,
     kLook,
+    kDecide,  ///< keeps `a` for good and takes `b` back
 };
 
 struct Operation {

@@ -1,5 +1,8 @@
 #include "overlay/line_diff.h"
 
+#include "edit/diff.h"
+#include "edit/patch_names.h"
+
 #include "tests/support/scratch.h"
 
 namespace unwrite::tests {
@@ -65,13 +68,13 @@ TEST(LineDiff, Binary) {
                   overlay::line_diff({}, {{"x", 0100644}, std::nullopt}, false, true));
     EXPECT_EQ(large.text,
               "diff --git a/x b/x\nnew file mode 100644\nBinary files /dev/null and b/x differ\n");
-    EXPECT_FALSE(overlay::is_binary(std::string(8000, 'a') + nul));
+    EXPECT_FALSE(edit::is_binary(std::string(8000, 'a') + nul));
 }
 
 TEST(LineDiff, QuotesNamesAsGitDoes) {
-    EXPECT_EQ(overlay::quoted_path("a/plain name"), "a/plain name");
-    EXPECT_EQ(overlay::quoted_path("a/\ttab\nline\"\\"), "\"a/\\ttab\\nline\\\"\\\\\"");
-    EXPECT_EQ(overlay::quoted_path("a/\xc3\xa4\x01\x7f"), "\"a/\\303\\244\\001\\177\"");
+    EXPECT_EQ(edit::quoted_name("a/plain name"), "a/plain name");
+    EXPECT_EQ(edit::quoted_name("a/\ttab\nline\"\\"), "\"a/\\ttab\\nline\\\"\\\\\"");
+    EXPECT_EQ(edit::quoted_name("a/\xc3\xa4\x01\x7f"), "\"a/\\303\\244\\001\\177\"");
     ASSERT_ASSIGN(const LineDiff spaced,
                   overlay::line_diff(file("x y", "a\n"), file("x y", "b\n"), false, true));
     EXPECT_NE(spaced.text.find("--- a/x y\t\n+++ b/x y\t\n"), std::string::npos);

@@ -1,0 +1,197 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/syscalls.h"
+#include "cli/commands/commands.h"
+#include "cli/decision.h"
+#include "cli/editing_room.h"
+#include "cli/prompt.h"
+#include "cli/render.h"
+#include "cli/text.h"
+#include "edit/digest.h"
+
+namespace unwrite::cli {
+
+namespace {
+
+constexpr std::size_t kMostScript = std::size_t{16} << 20;
+
+struct ReviewOptions {
+    bool script = false;
+    bool dry_run = false;
+};
+
+Result<overlay::Decision> decision_of_script(Context& context, const Workspace& workspace) {
+    TRY_ASSIGN(const std::string text, read_input("-", kMostScript));
+    TRY_ASSIGN(const auto judgements, parse_judgements(text));
+    overlay::Decision decision;
+    for (const Judgement& one : judgements) {
+        TRY_ASSIGN(std::string path, workspace.inside(context.base, one.path));
+        if (one.verdict == Verdict::kAccept) decision.keep.push_back(std::move(path));
+        if (one.verdict == Verdict::kReject) decision.take_back.push_back(std::move(path));
+        if (one.verdict == Verdict::kParts)
+            decision.parts.push_back({std::move(path), one.hunks, ""});
+    }
+    return decision;
+}
+
+/// The hunks of a diff, each from its "@@" line on; no other line begins so.
+std::vector<std::string> hunks_of(const std::string& text) {
+    std::vector<std::string> hunks;
+    std::size_t at = text.starts_with("@@ ") ? 0 : text.find("\n@@ ");
+    while (at != std::string::npos) {
+        const std::size_t begin = text[at] == '\n' ? at + 1 : at;
+        at = text.find("\n@@ ", begin);
+        hunks.push_back(text.substr(begin, at == std::string::npos ? at : at + 1 - begin));
+    }
+    return hunks;
+}
+
+std::string digest_of_file(const Workspace& workspace, const std::string& path) {
+    const auto bytes = sys::read_file_at(AT_FDCWD, workspace.root() + '/' + path);
+    return bytes ? edit::to_text(edit::digest_of(*bytes)) : "";
+}
+
+class Dialogue {
+ public:
+    Dialogue(Context& context, Workspace& workspace) : context_(context), workspace_(workspace) {}
+
+    Result<std::vector<Judged>> hold() {
+        TRY_ASSIGN(const auto diffs, workspace_.operations().diff("", "", {}, true));
+        for (const overlay::FileDiff& diff : diffs)
+            judged_.push_back({diff.change, Verdict::kOpen, {}, {}});
+        for (std::size_t i = 0; i < diffs.size() && !ended_; ++i) {
+            show(diffs[i]);
+            TRY(judge(judged_[i], i + 1));
+        }
+        return std::move(judged_);
+    }
+
+ private:
+    void show(const overlay::FileDiff& diff) {
+        const Colour colour = context_.notes.has_colour() ? Colour::kYes : Colour::kNo;
+        context_.notes.print(change_lines({diff.change}, 0, colour));
+        context_.notes.print(diff_lines(diff, true, colour));
+    }
+
+    Result<> judge(Judged& one, std::size_t number) {
+        const std::string question = fmt::format(
+            "{} of {}: [a]ccept  [r]eject  [h]unks  [s]kip  [q]uit", number, judged_.size());
+        // The last letter is the answer where there is no more input: nothing is decided then.
+        switch (ask(context_, question, "arhsq")) {
+            case 'a':
+                one.verdict = Verdict::kAccept;
+                return {};
+            case 'r':
+                one.verdict = Verdict::kReject;
+                return {};
+            case 'h':
+                return judge_hunks(one);
+            case 'q':
+                ended_ = true;
+                return {};
+            default:
+                return {};
+        }
+    }
+
+    Result<> judge_hunks(Judged& one) {
+        one.seen = digest_of_file(workspace_, one.change.path);
+        TRY_ASSIGN(const auto again, workspace_.operations().diff("", "", {one.change.path}, true));
+        const bool same = digest_of_file(workspace_, one.change.path) == one.seen;
+        const std::vector<std::string> hunks =
+            again.size() == 1 && same ? hunks_of(again[0].text) : std::vector<std::string>();
+        if (hunks.size() < 2 || one.change.kind == overlay::ChangeKind::kCreated) {
+            context_.notes.line(same ? "It has no parts to be told apart."
+                                     : "It is changing right now.");
+            const char answer = ask(context_, "[a]ccept  [r]eject  [s]kip it whole", "ars");
+            one.verdict = answer == 'a'   ? Verdict::kAccept
+                          : answer == 'r' ? Verdict::kReject
+                                          : Verdict::kOpen;
+            return {};
+        }
+        one.verdict = Verdict::kParts;
+        for (std::size_t i = 0; i < hunks.size(); ++i) {
+            context_.notes.print(
+                diff_lines({.change = one.change, .text = hunks[i]}, true,
+                           context_.notes.has_colour() ? Colour::kYes : Colour::kNo));
+            const char answer =
+                ask(context_,
+                    fmt::format("hunk {} of {}: [a]ccept  [r]eject  [s]kip the file", i + 1,
+                                hunks.size()),
+                    "ars");
+            if (answer == 's') {
+                one = {one.change, Verdict::kOpen, {}, {}};
+                return {};
+            }
+            if (answer == 'a') one.hunks.push_back(i + 1);
+        }
+        if (one.hunks.size() == hunks.size()) one.verdict = Verdict::kAccept;
+        if (one.hunks.empty()) one.verdict = Verdict::kReject;
+        return {};
+    }
+
+    Context& context_;
+    Workspace& workspace_;
+    std::vector<Judged> judged_;
+    bool ended_ = false;
+};
+
+Result<overlay::Decision> decision_of_answers(Context& context, Workspace& workspace) {
+    TRY_ASSIGN(const overlay::Status status, workspace.operations().status("", false));
+    TRY_ASSIGN(const auto judged, Dialogue(context, workspace).hold());
+    return decision_of(judged, status.changes);
+}
+
+Result<int> review(Context& context, const ReviewOptions& options) {
+    TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
+    if (!options.script && !can_ask()) {
+        return Error(ErrorKind::kUsage, EINVAL, "review: there is no terminal to ask on",
+                     "use --script, and say on stdin what to accept and what to reject");
+    }
+    TRY_ASSIGN(overlay::Decision decision, options.script
+                                               ? decision_of_script(context, workspace)
+                                               : decision_of_answers(context, workspace));
+    if (decision.keep.empty() && decision.take_back.empty() && decision.parts.empty()) {
+        context.notes.line("Nothing was decided.");
+        return kNothingToDo;
+    }
+    decision.text = "review";
+    if (!options.script && !options.dry_run) {
+        TRY_ASSIGN(const overlay::Decided foreseen,
+                   workspace.operations().decide(asker(), decision, true));
+        print_decided(context, foreseen, true);
+        TRY(context.out.flush());
+        if (ask(context, "Do so? What is accepted can then no longer be taken back. (y/n)", "yn") !=
+            'y') {
+            context.notes.line("Nothing was done.");
+            return kNothingToDo;
+        }
+    }
+    TRY_ASSIGN(const overlay::Decided decided,
+               workspace.operations().decide(asker(), decision, options.dry_run));
+    print_decided(context, decided, options.dry_run);
+    return kDone;
+}
+
+}  // namespace
+
+void add_review(CLI::App& app, Context& context) {
+    const auto options = std::make_shared<ReviewOptions>();
+    CLI::App* command = add_command(
+        app, context, "review", "File by file, hunk by hunk: accept or reject", options, review);
+    command->add_flag("--script", options->script, "Read what to accept and reject from stdin");
+    command->add_flag("--dry-run", options->dry_run, "Only say what would happen");
+    command->footer(
+        "A script has a line for each decision:\n"
+        "  accept PATH              keep it for good, as it is\n"
+        "  reject PATH              as it was when the task began\n"
+        "  accept-hunks 1,3 PATH    keep these hunks of `unwrite diff PATH`, reject the others\n"
+        "A path is the rest of the line, in double quotes with git's escapes where it must be.\n"
+        "What is not named stays open. All of it is done, or nothing.");
+}
+
+}  // namespace unwrite::cli

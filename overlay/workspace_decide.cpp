@@ -1,0 +1,284 @@
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/clock.h"
+#include "base/crash_point.h"
+#include "edit/diff.h"
+#include "edit/digest.h"
+#include "overlay/changes.h"
+#include "overlay/closing.h"
+#include "overlay/file_pairs.h"
+#include "overlay/keep_plan.h"
+#include "overlay/line_diff.h"
+#include "overlay/path_plan.h"
+#include "overlay/workspace.h"
+
+namespace unwrite::overlay {
+
+using journal::DeltaNumber;
+using journal::Pending;
+using journal::Store;
+
+/// A decision worked out, and not carried out yet.
+struct Workspace::Weighed {
+    KeepPlan keep{};
+    RevertPlan back{};
+    Decided decided{};
+    std::vector<Node> nodes{};  ///< whose delta speaks of what is kept
+    bool open = false;          ///< the open interval's does
+};
+
+namespace {
+
+Error cannot_have_both(const std::string& path) {
+    return Error(ErrorKind::kConflict, EBUSY,
+                 "commit: " + path + " belongs both to what is kept and to what is taken back",
+                 "`unwrite commit --dry-run PATH` says what hangs on what; decide it as one");
+}
+
+std::string path_of(View& live, View& then, const NameKey& at) {
+    auto path = live.path(at);
+    if (!path) path = then.path(at);
+    return path.value_or(at.name);
+}
+
+// The two must not speak of the same thing, or one would undo the other.
+Result<> check_apart(const KeepPlan& keep, const RevertPlan& back, View& live, View& then) {
+    for (const auto& [at, state] : back.images.names) {
+        const bool same_object = state.image.object && keep.objects.contains(*state.image.object);
+        if (keep.left_out.names.contains(at) || same_object)
+            return cannot_have_both(path_of(live, then, at));
+    }
+    for (const auto& [key, image] : back.images.objects) {
+        if (keep.left_out.objects.contains(key))
+            return cannot_have_both(live.path(key).value_or("a file"));
+    }
+    return {};
+}
+
+Result<std::string> text_in(View& view, const std::optional<Located>& found,
+                            const std::string& path) {
+    const auto unfit = [&](const char* why) {
+        return Error(ErrorKind::kConflict, EINVAL, "keep a part of " + path + ": " + why,
+                     "keep it whole, or take it back whole");
+    };
+    if (!found) return unfit("it was made in this task, so there are no parts to tell apart");
+    if (!S_ISREG(found->type)) return unfit("it is, or was, no regular file");
+    TRY_ASSIGN(const std::uint64_t size, view.size(*found));
+    if (size > kMaxTextSize) return unfit("it is too large to be compared by lines");
+    TRY_ASSIGN(const Content content, view.content(*found));
+    TRY_ASSIGN(std::string bytes, content.read_all());
+    if (edit::is_binary(bytes)) return unfit("it is no text");
+    return bytes;
+}
+
+// Where the path's file was at the root: somewhere else, when it was renamed since.
+Result<FilePair> pair_of(View& then, View& live, const std::string& path) {
+    TRY_ASSIGN(Differences differences, differences_between(then, live));
+    std::erase_if(differences.list,
+                  [&](const Difference& difference) { return !concerns(difference.change, path); });
+    TRY_ASSIGN(const auto pairs, file_pairs(then, live, differences, 20'000));
+    for (const FilePair& pair : pairs) {
+        if (pair.change.path == path && pair.newer) return pair;
+    }
+    return Error(ErrorKind::kNotFound, ENOENT, "keep a part of " + path + ": it has not changed",
+                 "run `unwrite status` to see what has");
+}
+
+// What the file shall hold goes into `bytes`, as the image of the plan.
+class Parts {
+ public:
+    Parts(Locator& locator, View& then, View& live, RevertPlan& plan, KeepPlan& keep)
+        : locator_(locator), then_(then), live_(live), plan_(plan), keep_(keep) {}
+
+    Result<> add(const Decision::Part& part, int directory) {
+        TRY_ASSIGN(const FilePair pair, pair_of(then_, live_, part.path));
+        TRY_ASSIGN(const std::string now, text_in(live_, pair.newer, part.path));
+        if (!part.seen.empty() && part.seen != edit::to_text(edit::digest_of(now))) {
+            return Error(ErrorKind::kConflict, EBUSY,
+                         "keep a part of " + part.path + ": it changed since it was looked at",
+                         "look at it again");
+        }
+        TRY_ASSIGN(const std::string was, text_in(then_, pair.older, part.path));
+        TRY_ASSIGN(const std::string wanted, edit::with_hunks(was, now, part.hunks));
+        // The bytes of before are in the delta of the way back; the root has those of after.
+        keep_.left_out.objects.insert(pair.newer->key);
+        return wanted == now ? Result<>() : put(pair.newer->key, wanted, directory);
+    }
+
+ private:
+    Result<> put(const ObjectKey& key, const std::string& wanted, int directory) {
+        if (!plan_.bytes) {
+            TRY_ASSIGN(UniqueFd fd, sys::open_at(directory, ".", O_TMPFILE | O_RDWR, 0600));
+            plan_.bytes = std::make_shared<UniqueFd>(std::move(fd));
+        }
+        TRY(sys::write_all_at(plan_.bytes->get(), std::as_bytes(std::span(wanted)), end_));
+        TRY_ASSIGN(const HandlePtr handle, locator_.object(key, Access::kPath));
+        journal::ObjectImage image;
+        TRY_ASSIGN(image.attributes, read_attributes(handle->fd.get()));
+        const std::int64_t now = wall_clock_ns();
+        image.attributes->mtime_s = now / 1'000'000'000;
+        image.attributes->mtime_ns = static_cast<std::uint32_t>(now % 1'000'000'000);
+        image.size = wanted.size();
+        if (!wanted.empty()) {
+            image.content.push_back({0, wanted.size(), end_});
+            plan_.data[key].push_back(0);
+        }
+        end_ += wanted.size();
+        plan_.images.objects[key] = std::move(image);
+        return {};
+    }
+
+    Locator& locator_;
+    View& then_;
+    View& live_;
+    RevertPlan& plan_;
+    KeepPlan& keep_;
+    std::uint64_t end_ = 0;
+};
+
+std::vector<std::string> kept_paths(const Decision& decision) {
+    std::vector<std::string> paths = decision.keep;
+    for (const Decision::Part& part : decision.parts)
+        paths.push_back(part.path);
+    return paths;
+}
+
+void tell_needed(const KeepPlan& keep, const std::vector<std::string>& asked, Decided& decided) {
+    const auto is_asked = [&](const std::string& path) {
+        return std::any_of(asked.begin(), asked.end(),
+                           [&](const std::string& one) { return is_at_or_below(path, one); });
+    };
+    for (const Change& change : decided.kept) {
+        for (const std::string& path : {change.path, change.old_path}) {
+            if (path.empty() || is_asked(path)) continue;
+            const auto reason = keep.reasons.find(path);
+            decided.needed.push_back({path, reason == keep.reasons.end()
+                                                ? "the kept part hangs on it"
+                                                : reason->second});
+        }
+    }
+}
+
+}  // namespace
+
+Result<Workspace::Weighed> Workspace::weigh(const Asker& asker, const Decision& decision) {
+    TRY_ASSIGN(const History history, this->history());
+    Layers layers(*journal_);
+    auto names = std::make_shared<LiveNamesOf>(locator_);
+    TRY_ASSIGN(View then, View::of_node(names, layers, history, head_.root));
+    View live(names, {});
+    Weighed weighed;
+    if (!decision.take_back.empty()) {
+        TRY_ASSIGN(weighed.back,
+                   plan_paths(history, locator_, *journal_, head_.root, decision.take_back));
+    }
+    const std::vector<std::string> asked = kept_paths(decision);
+    if (!asked.empty()) {
+        TRY_ASSIGN(weighed.keep, plan_keep(history, layers, locator_, asked));
+        TRY(check_apart(weighed.keep, weighed.back, live, then));
+        TRY_ASSIGN(View after, view_with_kept(weighed.keep, names, layers, history, head_.root));
+        TRY_ASSIGN(weighed.decided.kept, changes_between(then, after));
+        tell_needed(weighed.keep, asked, weighed.decided);
+        weighed.decided.given_up = weighed.keep.given_up.size();
+    }
+    Parts parts(locator_, then, live, weighed.back, weighed.keep);
+    for (const Decision::Part& part : decision.parts)
+        TRY(parts.add(part, journal_->state_dir().deltas()));
+    weighed.decided.taken_back = changes_of(weighed.back, locator_);
+    weighed.decided.others = others_in(weighed.decided.taken_back, origin_of(asker));
+    for (const NodeNumber number : history.trunk()) {
+        const Node& node = history.nodes.at(number);
+        if (node.parent == 0 || node.delta == 0) continue;
+        TRY_ASSIGN(const LayerPtr layer, layers.read(node.delta));
+        if (weighed.keep.concerns(node.delta, layer->delta)) weighed.nodes.push_back(node);
+    }
+    TRY_ASSIGN(const LayerPtr open, layers.read(head_.open_delta));
+    weighed.open = weighed.keep.concerns(head_.open_delta, open->delta);
+    return weighed;
+}
+
+// One transaction: the deltas that say less take the place of the others, and what was taken back
+// becomes a node, beside which the state before stays.
+Result<> Workspace::write_decision(const Weighed& weighed, const Decision& decision,
+                                   OriginNumber origin) {
+    const int deltas = journal_->state_dir().deltas();
+    const auto derive = [&](DeltaNumber from) -> Result<DeltaNumber> {
+        Store::Change number;
+        number.take_delta_number = true;
+        TRY_ASSIGN(const Store::Changed taken, store(number));
+        static const std::vector<NameKey> none;
+        const auto absent = weighed.keep.absent.find(from);
+        TRY(journal::derive_delta(deltas, from, taken.delta, weighed.keep.left_out,
+                                  absent == weighed.keep.absent.end() ? none : absent->second));
+        return taken.delta;
+    };
+    Store::Change change;
+    if (!weighed.back.empty()) {
+        TRY(sync_if_durable());
+        change = sealing(NodeKind::kUndo, "", decision.text, origin);
+        Node before = change.add_nodes.front();
+        before.kind = NodeKind::kStep;
+        before.text = "before: " + decision.text;
+        before.down = true;
+        TRY_ASSIGN(change.add_nodes.front().delta, derive(head_.open_delta));
+        change.add_nodes.push_back(std::move(before));
+        change.redo_tip_is_added_node = true;
+        change.pending = std::optional<Pending>();
+    } else {
+        change.head = head_;
+    }
+    for (Node node : weighed.nodes) {
+        TRY_ASSIGN(node.delta, derive(node.delta));
+        change.update_nodes.push_back(std::move(node));
+    }
+    change.remove_nodes.assign(weighed.keep.given_up.begin(), weighed.keep.given_up.end());
+    if (weighed.keep.given_up.contains(head_.redo_tip)) change.head->redo_tip = 0;
+    crash_point("decide.before");
+    TRY_ASSIGN(const Store::Changed changed, store(change));
+    crash_point("decide.after");
+    if (!weighed.back.empty()) capture_.begin_interval(changed.delta);
+    return {};
+}
+
+Result<> Workspace::apply_decision(const Weighed& weighed, const Decision& decision,
+                                   OriginNumber origin) {
+    if (!weighed.back.empty()) TRY(apply_images(weighed.back));
+    const Result<> written = write_decision(weighed, decision, origin);
+    if (!written && !weighed.back.empty()) return take_back_images(written.error());
+    TRY(written);
+    return journal_->remove_unreferenced_deltas();
+}
+
+Result<Decided> Workspace::decide(const Asker& asker, const Decision& decision, bool dry_run) {
+    Closing closing(operation_mutex_, gate_, tree_, restorer_);
+    TRY(closing.refuse_if_wounded("commit"));
+    locator_.begin();
+    TRY_ASSIGN(Weighed weighed, weigh(asker, decision));
+    if (weighed.keep.empty() && weighed.back.empty())
+        return Error(ErrorKind::kNothing, ENOENT, "commit: nothing changed there since the root");
+    TRY(check_written_behind(weighed.back));
+    weighed.decided.current = head_.current;
+    if (dry_run) return std::move(weighed.decided);
+    const OriginNumber origin = origin_of(asker);
+    if (!capture_.interval_is_empty()) {
+        const DeltaNumber sealed = head_.open_delta;
+        TRY_ASSIGN(const NodeNumber number,
+                   seal(NodeKind::kStep, "", "before: " + decision.text, origin));
+        if (weighed.open) {
+            const std::lock_guard lock(journal_->store_mutex());
+            TRY_ASSIGN(const auto node, journal_->store().node(number));
+            if (node && node->delta == sealed) weighed.nodes.push_back(*node);
+        }
+    }
+    const bool moves = !weighed.back.empty();
+    TRY(apply_decision(weighed, decision, origin));
+    weighed.decided.current = head_.current;
+    weighed.decided.from = moves ? head_.redo_tip : 0;
+    janitor_.sweep();
+    return std::move(weighed.decided);
+}
+
+}  // namespace unwrite::overlay

@@ -1,0 +1,183 @@
+# The good half is kept, the other taken back: by path, by script, by answers.
+# shellcheck shell=bash
+
+# on_a_terminal ANSWER... -- ARGUMENTS...: as in task.sh.
+on_a_terminal() {
+    local dialogue=()
+    while [[ $1 != -- ]]; do
+        dialogue+=("$1")
+        shift
+    done
+    shift
+    python3 "$here/terminal.py" "${dialogue[@]}" -- "$program" "$@" >"$scratch/out"
+}
+
+S55_S62_commit_of_paths_keeps_the_rest_open() {
+    echo one >"$W/a"
+    echo one >"$W/b"
+    mkdir "$W/src"
+    echo one >"$W/src/old"
+    begin
+    echo two >a
+    echo two >b
+    mkdir made
+    echo x >made/x
+    echo y >made/y
+    mv src/old src/new
+    u checkpoint half
+    echo three >b
+    remember before
+    u commit --dry-run made/x
+    out_has "made/x lies in it"
+    same before
+    u status --line
+    equal "$scratch/out" "[checkpoint: 5 files changed]"
+    u commit a made/x src/new -m "the good half"
+    out_has "src/old is kept as well"
+    same before
+    say "the checkpoint in the middle is exact for the rest"
+    u rollback half
+    equal b two
+    equal a two
+    u redo
+    same before
+    expect 3 commit a --yes
+    expect 1 commit nowhere --yes
+    expect 2 commit b --keep-history
+    u discard --yes
+    equal a two
+    equal b one
+    equal made/x x
+    absent made/y
+    equal src/new one
+    absent src/old
+    u redo 9
+    same before
+    u --json commit b
+    json "[c['path'] for c in j['kept']] == ['b'] and j['needed'] == []"
+    u commit .
+    expect 3 discard --yes
+    end
+    check_state
+    equal b three
+}
+
+S62_discard_of_paths() {
+    echo one >"$W/a"
+    echo one >"$W/b"
+    begin
+    echo two >a
+    echo two >b
+    mkdir d
+    echo x >d/x
+    echo y >d/y
+    remember changed
+    expect 2 discard a
+    err_has "--yes"
+    u discard --dry-run a d/x
+    same changed
+    u discard --yes a d/x
+    equal a one
+    equal b two
+    absent d/x
+    equal d/y y
+    u undo
+    same changed
+    end
+    check_state
+}
+
+S62_S86_a_script_of_a_review() {
+    for i in 1 2 3 4 5; do echo one >"$W/f$i"; done
+    seq 60 >"$W/long"
+    chmod 750 "$W/long"
+    echo one >"$W/old name"
+    echo one >"$W/flip"
+    begin
+    for i in 1 2 3 4 5; do echo two >"f$i"; done
+    sed -i 's/^10$/ten/; s/^30$/thirty/; s/^50$/fifty/' long
+    mv "old name" $'new\nname'
+    rm flip
+    mkdir flip
+    echo in >flip/in
+    remember changed
+    cat >"$scratch/script" <<'END'
+# three of five
+accept f1
+accept f3
+accept f5
+reject f2
+reject f4
+accept-hunks 2 long
+reject old name
+reject "new\nname"
+reject flip
+END
+    unwrite review --script --dry-run <"$scratch/script" >"$scratch/out"
+    out_has "dry run"
+    same changed
+    unwrite --json review --script <"$scratch/script" >"$scratch/out"
+    json "j['from'] > 0"
+    for i in 1 3 5; do equal "f$i" two; done
+    for i in 2 4; do equal "f$i" one; done
+    equal long "$(seq 60 | sed 's/^30$/thirty/')"
+    [[ $(stat -c %a long) == 750 ]]
+    equal "old name" one
+    equal flip one
+    u status --line
+    equal "$scratch/out" "[checkpoint: 0 files changed]"
+    say "what was rejected is not lost"
+    u redo
+    same changed
+    u discard --yes
+    equal long "$(seq 60 | sed 's/^30$/thirty/')"
+    say "what cannot be had says why, and nothing is done"
+    echo three >f1
+    mv f2 f6
+    remember now
+    local code=0
+    printf 'accept f1\nreject f6\n' | unwrite review --script >"$scratch/out" 2>"$scratch/err" || code=$?
+    [[ $code == 5 ]]
+    err_has "at that node it was f2"
+    code=0
+    printf 'accept f1\nnonsense f6\n' | unwrite review --script 2>"$scratch/err" || code=$?
+    [[ $code == 2 ]]
+    err_has "line 2"
+    same now
+    end
+    check_state
+}
+
+S62_a_review_by_answers() {
+    seq 60 >"$W/long"
+    echo one >"$W/b"
+    begin
+    sed -i 's/^10$/ten/; s/^50$/fifty/' long
+    echo two >b
+    mkdir d
+    echo x >d/x
+    remember changed
+    on_a_terminal "1 of 3=a" "2 of 3=r" "3 of 3=h" "hunk 1 of 2=r" "hunk 2 of 2=a" "(y/n)=n" -- review || [[ $? == 3 ]]
+    out_has "+ten"
+    same changed
+    on_a_terminal "1 of 3=a" "2 of 3=r" "3 of 3=h" "hunk 1 of 2=r" "hunk 2 of 2=a" "(y/n)=y" -- review
+    equal b two
+    absent d
+    equal long "$(seq 60 | sed 's/^50$/fifty/')"
+    expect 3 discard --yes
+    expect 2 review
+    err_has "--script"
+    end
+    check_state
+}
+
+S40_S62_an_agent_decides_nothing() {
+    echo one >"$W/a"
+    begin
+    u run --on-exit keep -- sh -c 'echo two >a; "$0" commit a && echo worse >a; exit 0' "$program"
+    err_has "an agent may not do this"
+    equal a two
+    u discard --yes
+    equal a one
+    end
+}
