@@ -43,6 +43,7 @@ void add_commands(CLI::App& app, Context& context, const std::vector<std::string
     add_edit(app, context);
     add_apply(app, context);
     add_mcp(app, context);
+    add_manual(app, context);
 }
 
 constexpr const char* kExamples =

@@ -57,6 +57,14 @@ std::string shown_path(const std::string& path, const Change& change) {
     return quote_name(is_directory(change) ? path + "/" : path);
 }
 
+/// "12,431".
+std::string grouped(std::uint64_t number) {
+    std::string digits = std::to_string(number);
+    for (std::size_t at = digits.size(); at > 3; at -= 3)
+        digits.insert(at - 3, ",");
+    return digits;
+}
+
 std::string change_line(const Change& change, Colour colour) {
     const char sign = letter(change);
     const char* paint = sign == 'A' ? kGreen : sign == 'D' ? kRed : kCyan;
@@ -66,8 +74,8 @@ std::string change_line(const Change& change, Colour colour) {
         if (change.content) path += "  (and modified)";
     }
     if (change.below > 0) {
-        path += fmt::format("  ({}, {})", counted(change.below, "object", "objects"),
-                            size_words(change.bytes));
+        path += fmt::format("  ({} {}, {})", grouped(change.below),
+                            change.below == 1 ? "object" : "objects", size_words(change.bytes));
     }
     if (change.kind == ChangeKind::kAttributes) path += "  (attributes)";
     return "  " + painted(std::string(1, sign), paint, colour) + "  " + path + "\n";
@@ -238,6 +246,41 @@ std::string origins_words(const std::vector<overlay::Origin>& origins) {
         all.push_back(programs.empty() ? who : who + " (" + listed(programs, ", ") + ")");
     }
     return listed(all, " and ");
+}
+
+std::string who_lines(const std::vector<Change>& changes,
+                      const std::vector<overlay::Origin>& origins) {
+    OriginsByNumber known;
+    for (const overlay::Origin& origin : origins)
+        known[origin.number] = origin;
+    struct Share {
+        std::uint64_t files = 0;
+        OriginsByNumber by{};
+    };
+    std::map<std::set<std::string>, Share> shares;  // by the sessions that had a hand in it
+    for (const Change& change : changes) {
+        std::set<std::string> sessions;
+        OriginsByNumber by;
+        for (const overlay::OriginNumber number : change.origins) {
+            const auto found = known.find(number);
+            if (found == known.end()) continue;
+            sessions.insert(session_words(found->second));
+            by.insert(*found);
+        }
+        if (sessions.empty()) continue;
+        Share& share = shares[sessions];
+        share.files += weight(change);
+        share.by.merge(by);
+    }
+    std::string text;
+    for (const auto& [sessions, share] : shares) {
+        std::vector<overlay::Origin> by;
+        for (const auto& [number, origin] : share.by)
+            by.push_back(origin);
+        text +=
+            fmt::format("  {} by {}\n", counted(share.files, "file", "files"), origins_words(by));
+    }
+    return text;
 }
 
 std::string log_lines(const overlay::Log& log, bool with_changes, Colour colour) {

@@ -26,6 +26,11 @@ std::string change_lines(const std::vector<overlay::Change>& changes, std::size_
 /// "the user (vim, sed) and run-5 (make)": each session and program once.
 std::string origins_words(const std::vector<overlay::Origin>& origins);
 
+/// Who changed how many files, a line for each: "  12 files by run-5 (make, cc)". What several
+/// sessions changed is a line of its own. Nothing where nobody is known.
+std::string who_lines(const std::vector<overlay::Change>& changes,
+                      const std::vector<overlay::Origin>& origins);
+
 std::string log_lines(const overlay::Log& log, bool with_changes, Colour colour);
 
 /// A unified diff as it is; for a terminal without its controls and, with `colour`, coloured.

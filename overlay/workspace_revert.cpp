@@ -11,6 +11,9 @@ namespace unwrite::overlay {
 
 namespace {
 
+// What all agents changed; a session of that name cannot be asked for.
+constexpr const char* kAgents = ":agents";
+
 Error conflict(const std::vector<std::string>& paths) {
     std::string list;
     for (const std::string& path : paths)
@@ -141,7 +144,15 @@ Result<Moved> Workspace::revert(const Asker& asker, const std::string& what, boo
     locator_.begin();
     TRY_ASSIGN(const History history, this->history());
     RevertSelection selection;
-    selection.origins = origins_->of_session(what);
+    if (what == kAgents) {
+        for (const Origin& origin : origins_->all()) {
+            if (origin.agent) selection.origins.insert(origin.number);
+        }
+        if (selection.origins.empty())
+            return Error(ErrorKind::kNothing, ENOENT, "discard: no agent has changed anything");
+    } else {
+        selection.origins = origins_->of_session(what);
+    }
     if (selection.origins.empty()) {
         TRY_ASSIGN(const NodeNumber number, history.resolve(what, 0));
         const Node& node = history.nodes.at(number);

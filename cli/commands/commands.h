@@ -34,6 +34,8 @@ void add_edit(CLI::App& app, Context& context);
 void add_apply(CLI::App& app, Context& context);
 /// The server of the Model Context Protocol.
 void add_mcp(CLI::App& app, Context& context);
+/// `completion` and `man`.
+void add_manual(CLI::App& app, Context& context);
 
 /// A subcommand whose callback makes `action` the one to be run.
 template <class Options>

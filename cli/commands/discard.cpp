@@ -17,6 +17,7 @@ struct DiscardOptions {
     bool yes = false;
     bool purge = false;
     bool dry_run = false;
+    bool keep_mine = false;
 };
 
 Result<> check_can_ask() {
@@ -53,8 +54,40 @@ Result<int> discard_paths(Context& context, Workspace& workspace,
     return kDone;
 }
 
+// What only the user touched stays as it is; where an agent touched the same it is a conflict, and
+// nothing is done.
+Result<int> discard_work_of_agents(Context& context, Workspace& workspace,
+                                   const DiscardOptions& options) {
+    if (options.purge || !options.paths.empty()) {
+        return Error(ErrorKind::kUsage, EINVAL, "discard --keep-mine: it is about the whole task",
+                     "leave out --purge and the paths");
+    }
+    const auto act = [&](bool dry_run) {
+        return workspace.operations().revert(asker(), ":agents", dry_run);
+    };
+    const std::string done = "took back what agents changed";
+    if (options.dry_run || !options.yes) {
+        TRY_ASSIGN(const overlay::Moved foreseen, act(true));
+        if (options.dry_run) {
+            print_moved(context, foreseen, done, true);
+            return kDone;
+        }
+        TRY(check_can_ask());
+        context.notes.print(change_lines(foreseen.changes, 20, Colour::kNo));
+        if (ask(context, "Discard what agents changed, and keep your own changes? (y/n)", "yn") !=
+            'y') {
+            context.notes.line("Nothing was done.");
+            return kNothingToDo;
+        }
+    }
+    TRY_ASSIGN(const overlay::Moved moved, act(false));
+    print_moved(context, moved, done, false);
+    return kDone;
+}
+
 Result<int> discard(Context& context, const DiscardOptions& options) {
     TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
+    if (options.keep_mine) return discard_work_of_agents(context, workspace, options);
     std::vector<std::string> paths;
     for (const std::string& path : options.paths) {
         TRY_ASSIGN(paths.emplace_back(), workspace.inside(context.base, path));
@@ -93,6 +126,8 @@ void add_discard(CLI::App& app, Context& context) {
     command->add_option("PATH", options->paths, "Only these; a change like any other");
     command->add_flag("--yes", options->yes, "Do not ask");
     command->add_flag("--purge", options->purge, "For good: without the possibility of a redo");
+    command->add_flag("--keep-mine", options->keep_mine,
+                      "Only what agents changed; what you changed as well is a conflict");
     command->add_flag("--dry-run", options->dry_run, "Only say what would happen");
 }
 

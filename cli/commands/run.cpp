@@ -180,6 +180,8 @@ Result<overlay::Status> print_summary(Context& context, overlay::Operations& ope
     if (status.changes.empty()) return status;
     context.notes.print(change_lines(status.changes, 20, colour));
     context.notes.line(line_words(status.lines, files_changed(status.changes)));
+    TRY_ASSIGN(const overlay::Log log, operations.log("", false, false));
+    context.notes.print(who_lines(status.changes, log.origins));
     return status;
 }
 

@@ -33,7 +33,7 @@ void print_json(Context& context, const Workspace& workspace, const overlay::Sta
 }
 
 void print_text(Context& context, const Workspace& workspace, const overlay::Status& status,
-                const std::string& since) {
+                const std::vector<overlay::Origin>& origins, const std::string& since) {
     std::string head = quote_name(workspace.root()) + (workspace.mount() ? "" : " (not mounted)");
     head +=
         fmt::format(": at n{}, {} since {}", status.current, counted(status.steps, "step", "steps"),
@@ -45,6 +45,7 @@ void print_text(Context& context, const Workspace& workspace, const overlay::Sta
     context.out.print(
         change_lines(status.changes, 0, context.out.has_colour() ? Colour::kYes : Colour::kNo));
     context.out.line(line_words(status.lines, files_changed(status.changes)));
+    context.out.print(who_lines(status.changes, origins));
 }
 
 Result<int> status(Context& context, const StatusOptions& options) {
@@ -56,7 +57,8 @@ Result<int> status(Context& context, const StatusOptions& options) {
     } else if (options.line) {
         context.out.line(status_line(found));
     } else {
-        print_text(context, workspace, found, options.since);
+        TRY_ASSIGN(const overlay::Log log, workspace.operations().log("", false, false));
+        print_text(context, workspace, found, log.origins, options.since);
     }
     if (!found.wounded) return kDone;
     context.notes.line(

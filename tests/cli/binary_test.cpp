@@ -43,6 +43,44 @@ TEST(Binary, HelpAndVersion) {
     }
 }
 
+TEST(Binary, CompletionsCompleteWhatThereIs) {
+    const Scratch scratch;
+    ASSERT_EQ(run(scratch, "completion bash").code, 0);
+    const auto completed = [&](const std::string& words) {
+        const std::string script = "bash -euc '. \"" + scratch.path() +
+                                   "/out\"; COMP_WORDS=(unwrite " + words +
+                                   "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); COMPREPLY=(); "
+                                   "_unwrite; echo \"${COMPREPLY[*]}\"' >'" +
+                                   scratch.path() + "/completed'";
+        EXPECT_EQ(std::system(script.c_str()), 0) << script;
+        return scratch.read("completed");
+    };
+    EXPECT_EQ(completed("che"), "checkpoint check\n");
+    EXPECT_EQ(completed("-C x rev"), "review\n");
+    EXPECT_EQ(completed("review --s"), "--script\n");
+    EXPECT_EQ(completed("commit --keep"), "--keep-history\n");
+    EXPECT_EQ(completed("git un"), "undo\n");
+    EXPECT_EQ(completed("git undo --is"), "--issue\n");
+    EXPECT_EQ(completed("run -- ls --"), "\n");
+    for (const char* shell : {"zsh", "fish"}) {
+        const Outcome script = run(scratch, std::string("completion ") + shell);
+        EXPECT_EQ(script.code, 0);
+        EXPECT_NE(script.out.find("keep-history"), std::string::npos) << shell;
+    }
+    EXPECT_EQ(run(scratch, "completion tcsh").code, 2);
+}
+
+TEST(Binary, TheManualPageHasEveryCommand) {
+    const Scratch scratch;
+    const Outcome page = run(scratch, "man");
+    ASSERT_EQ(page.code, 0);
+    EXPECT_TRUE(page.out.starts_with(".TH UNWRITE 1"));
+    for (const char* command : {"mount", "review", "discard", "git undo", "completion"})
+        EXPECT_NE(page.out.find(std::string(".SS ") + command + "\n"), std::string::npos)
+            << command;
+    EXPECT_NE(page.out.find("\\-\\-keep\\-history"), std::string::npos);
+}
+
 TEST(Binary, UsageErrorsAre2) {
     const Scratch scratch;
     for (const char* words :

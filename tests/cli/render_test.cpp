@@ -113,6 +113,31 @@ TEST(Render, WhoseWork) {
               "a, b and c");
 }
 
+TEST(Render, S61_WhoChangedHowMuch) {
+    overlay::Origin run;
+    run.number = 1;
+    run.session = "run-5";
+    run.executable = "/usr/bin/make";
+    run.agent = true;
+    overlay::Origin user;
+    user.number = 2;
+    user.session = "user";
+    user.executable = "/usr/bin/vim";
+    auto mine = change(ChangeKind::kModified, "a");
+    mine.origins = {2};
+    auto its = change(ChangeKind::kModified, "b");
+    its.origins = {1};
+    auto both = change(ChangeKind::kModified, "c");
+    both.origins = {1, 2};
+    auto nobodys = change(ChangeKind::kModified, "d");
+    nobodys.origins = {9};
+    EXPECT_EQ(who_lines({mine, its, its, both, nobodys}, {run, user}),
+              "  2 files by run-5 (make)\n"
+              "  1 file by run-5 (make) and the user (vim)\n"
+              "  1 file by the user (vim)\n");
+    EXPECT_EQ(who_lines({nobodys}, {run, user}), "");
+}
+
 TEST(Render, LogShowsTheTree) {
     ::setenv("TZ", "UTC", 1);
     ::tzset();

@@ -164,7 +164,10 @@ S62_a_review_by_answers() {
     equal b two
     absent d
     equal long "$(seq 60 | sed 's/^50$/fifty/')"
-    expect 3 discard --yes
+    u status --line
+    equal "$scratch/out" "[checkpoint: 0 files changed]"
+    u redo
+    same changed
     expect 2 review
     err_has "--script"
     end
@@ -180,4 +183,35 @@ S40_S62_an_agent_decides_nothing() {
     u discard --yes
     equal a one
     end
+}
+
+S60_S63_discard_keeps_what_the_user_did() {
+    for i in its mine both; do echo one >"$W/$i"; done
+    begin
+    echo two >mine
+    u run --on-exit keep --session bot -- sh -c 'echo bot >its; mkdir made; echo x >made/x; rm both; echo two >both'
+    echo mine >new
+    expect 2 discard --keep-mine
+    err_has "--yes"
+    u discard --keep-mine --dry-run
+    equal its bot
+    u discard --keep-mine --yes
+    equal its one
+    equal both one
+    absent made
+    equal mine two
+    equal new mine
+    u status
+    out_has "by the user"
+    expect 3 discard --keep-mine --yes
+    say "what both touched is a conflict, and nothing is lost"
+    u run --on-exit keep --session bot -- sh -c 'echo bot >its; echo bot >>both'
+    echo user >>both
+    remember now
+    expect 5 discard --keep-mine --yes
+    err_has both
+    same now
+    expect 2 discard --keep-mine --purge --yes
+    end
+    check_state
 }

@@ -1,0 +1,41 @@
+#include "cli/manual.h"
+
+#include "cli/commands/commands.h"
+
+namespace unwrite::cli {
+
+namespace {
+
+struct ManualOptions {
+    const CLI::App* app = nullptr;
+    std::string shell;
+};
+
+Result<int> completion(Context& context, const ManualOptions& options) {
+    TRY_ASSIGN(const std::string script, completion_script(*options.app, options.shell));
+    context.out.print(script);
+    return kDone;
+}
+
+Result<int> manual(Context& context, const ManualOptions& options) {
+    context.out.print(manual_page(*options.app));
+    return kDone;
+}
+
+}  // namespace
+
+void add_manual(CLI::App& app, Context& context) {
+    const auto options = std::make_shared<ManualOptions>();
+    options->app = &app;
+    CLI::App* command = add_command(app, context, "completion", "Print the completions for a shell",
+                                    options, completion);
+    command->add_option("SHELL", options->shell, "bash, zsh or fish")->required();
+    command->footer(
+        "For bash: unwrite completion bash >~/.local/share/bash-completion/completions/unwrite\n"
+        "For zsh, into a directory of $fpath: unwrite completion zsh >_unwrite\n"
+        "For fish: unwrite completion fish >~/.config/fish/completions/unwrite.fish");
+    command = add_command(app, context, "man", "Print the manual page", options, manual);
+    command->footer("To read it: unwrite man | man -l -");
+}
+
+}  // namespace unwrite::cli
