@@ -145,6 +145,7 @@ Result<Served> open_all(DaemonOptions& options, bool keep_stderr) {
         mount->stop();
         return {};
     };
+    service.oversight = &served.session->oversight();
     control::ServerOptions listening;
     listening.id = id;
     listening.mount_point = options.mount_point;

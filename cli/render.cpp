@@ -302,6 +302,22 @@ std::string log_lines(const overlay::Log& log, bool with_changes, Colour colour)
     return text;
 }
 
+std::string audit_lines(const overlay::AuditTrail& trail) {
+    std::string text;
+    for (const overlay::AuditEntry& entry : trail.entries) {
+        text += fmt::format("{}  {} {}", time_words(entry.time_ns), harmless(entry.event),
+                            harmless(entry.operation));
+        if (!entry.path.empty()) text += " " + quote_name(entry.path);
+        if (entry.count > 1) text += fmt::format(" ({} times)", entry.count);
+        text += fmt::format("  by {} {} (pid {})",
+                            entry.agent ? harmless(entry.session) : std::string("the user"),
+                            quote_name(entry.executable), entry.pid);
+        if (!entry.detail.empty()) text += "  " + harmless(entry.detail);
+        text += '\n';
+    }
+    return text;
+}
+
 std::string diff_lines(const overlay::FileDiff& diff, bool terminal, Colour colour) {
     if (!terminal) return diff.text;
     std::string out;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "overlay/operations.h"
+#include "overlay/oversight.h"
 
 namespace unwrite::cli {
 
@@ -32,6 +32,9 @@ std::string who_lines(const std::vector<overlay::Change>& changes,
                       const std::vector<overlay::Origin>& origins);
 
 std::string log_lines(const overlay::Log& log, bool with_changes, Colour colour);
+
+/// One line each, oldest first.
+std::string audit_lines(const overlay::AuditTrail& trail);
 
 /// A unified diff as it is; for a terminal without its controls and, with `colour`, coloured.
 std::string diff_lines(const overlay::FileDiff& diff, bool terminal, Colour colour);

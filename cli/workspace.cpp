@@ -52,6 +52,11 @@ overlay::Operations& Workspace::operations() {
     return session_->operations();
 }
 
+overlay::Oversight& Workspace::oversight() {
+    if (remote_) return *remote_;
+    return session_->oversight();
+}
+
 Result<Workspace> Workspace::of_mount(const control::MountPoint& mount) {
     Result<std::unique_ptr<control::Remote>> remote = control::Remote::connect(mount);
     if (!remote && remote.error().kind() == ErrorKind::kNoWorkspace) {

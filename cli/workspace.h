@@ -25,6 +25,7 @@ class Workspace {
     static Result<Workspace> of_mount(const control::MountPoint& mount);
 
     overlay::Operations& operations();
+    overlay::Oversight& oversight();
     /// Null when it is not mounted.
     control::Remote* remote() const { return remote_.get(); }
     const std::optional<control::MountPoint>& mount() const { return mount_; }

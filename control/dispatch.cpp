@@ -6,15 +6,8 @@
 
 namespace unwrite::control {
 
-using overlay::Asker;
 using overlay::Consent;
 using overlay::Moved;
-
-struct Dispatch::Call {
-    const Client& client;
-    const Json& arguments;
-    Asker asker;
-};
 
 const Dispatch::Command Dispatch::kCommands[] = {
     {"info", &Dispatch::info, true},
@@ -36,11 +29,12 @@ const Dispatch::Command Dispatch::kCommands[] = {
     {"gc", &Dispatch::gc, false},
     {"check", &Dispatch::check, true},
     {"recover", &Dispatch::recover, false},
+    {"audit", &Dispatch::audit, false},
 };
 
 namespace {
 
-Error refused(const std::string& what) {
+Error for_the_user(const std::string& what) {
     return Error(ErrorKind::kRefused, EPERM, what + ": an agent may not do this",
                  "ask the person who started `unwrite run` to do it");
 }
@@ -63,10 +57,20 @@ Result<Json> encoded(Result<T> outcome) {
 
 }  // namespace
 
+Error Dispatch::refuse(const Client& client, const std::string& what) {
+    if (service_.oversight != nullptr) {
+        overlay::Asker asker;
+        asker.uid = client.peer.uid;
+        asker.pid = client.peer.pid;
+        service_.oversight->note_refusal(asker, what);
+    }
+    return for_the_user(what);
+}
+
 Result<Json> Dispatch::call(const Client& client, const Request& request) {
     for (const Command& command : kCommands) {
         if (request.command != command.name) continue;
-        if (client.agent && !command.for_agents) return refused(request.command);
+        if (client.agent && !command.for_agents) return refuse(client, request.command);
         Call call{client, request.arguments, {}};
         call.asker.uid = client.peer.uid;
         call.asker.pid = client.peer.pid;
@@ -132,7 +136,8 @@ Result<Json> Dispatch::begin_run(Call& call) {
 Result<Json> Dispatch::end_run(Call& call) {
     overlay::NodeNumber run = 0;
     TRY(Fields(call.arguments).get("run", run).done());
-    if (!agents_.remove(run, call.client.peer.pid, !call.client.agent)) return refused("end run");
+    if (!agents_.remove(run, call.client.peer.pid, !call.client.agent))
+        return refuse(call.client, "end_run");
     return encoded(operations_.end_run(run));
 }
 
@@ -253,7 +258,7 @@ Result<Json> Dispatch::gc(Call& call) {
 Result<Json> Dispatch::check(Call& call) {
     bool repair = false;
     TRY(Fields(call.arguments).get("repair", repair).done());
-    if (repair && call.client.agent) return refused("repair");
+    if (repair && call.client.agent) return refuse(call.client, "repair");
     return encoded(operations_.check(repair));
 }
 

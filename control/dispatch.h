@@ -12,7 +12,8 @@ namespace unwrite::control {
 /// What the daemon offers besides the operations.
 struct Service {
     DaemonInfo info;
-    std::function<Result<>()> stop;  ///< begins the unmount and returns
+    std::function<Result<>()> stop;           ///< begins the unmount and returns
+    overlay::Oversight* oversight = nullptr;  ///< outlives the server; null: there is none
 };
 
 struct Client {
@@ -31,7 +32,11 @@ class Dispatch {
     Result<Json> call(const Client& client, const Request& request);
 
  private:
-    struct Call;
+    struct Call {
+        const Client& client;
+        const Json& arguments;
+        overlay::Asker asker;
+    };
     using Handler = Result<Json> (Dispatch::*)(Call&);
     struct Command {
         const char* name;
@@ -59,6 +64,10 @@ class Dispatch {
     Result<Json> gc(Call& call);
     Result<Json> check(Call& call);
     Result<Json> recover(Call& call);
+    Result<Json> audit(Call& call);
+
+    /// What an agent hears, and the audit log.
+    Error refuse(const Client& client, const std::string& what);
 
     using Restore = std::function<Result<overlay::Moved>(overlay::Consent consent)>;
     Result<Json> restore(const Call& call, overlay::Consent consent, const Restore& act);

@@ -9,7 +9,7 @@
 
 namespace unwrite::control {
 
-class Remote final : public overlay::Operations {
+class Remote final : public overlay::Operations, public overlay::Oversight {
  public:
     /// Asks the daemon of this mount who it is. kNoWorkspace when it does not answer.
     static Result<std::unique_ptr<Remote>> connect(const MountPoint& mount);
@@ -47,6 +47,9 @@ class Remote final : public overlay::Operations {
     Result<overlay::Collected> gc(const overlay::Retention& retention) override;
     Result<overlay::Checked> check(bool repair) override;
     Result<> recover() override;
+
+    Result<overlay::AuditTrail> audit(std::uint64_t most) override;
+    void note_refusal(const overlay::Asker& asker, const std::string& command) override;
 
  private:
     explicit Remote(MountPoint mount) : mount_(std::move(mount)) {}

@@ -1,10 +1,11 @@
-// The structures of overlay/operations.h as JSON, one pair of functions each. The same text is what
+// The structures of overlay/operations.h and oversight.h as JSON, one pair of functions each. The
+// same text is what
 // `--json` prints. Decoding takes any JSON and fails with kUsage; unknown members are ignored, so
 // that an older client can read a newer server's answers.
 #pragma once
 
 #include "control/fields.h"
-#include "overlay/operations.h"
+#include "overlay/oversight.h"
 
 namespace unwrite::control {
 
@@ -25,6 +26,9 @@ struct DaemonInfo {
     overlay::Retention retention;         ///< gc's limits as the workspace's configuration has them
 };
 
+/// More would not fit into an answer.
+inline constexpr std::uint64_t kMostAuditEntries = 10'000;
+
 Json encode(const overlay::Change& change);
 Json encode(const overlay::Node& node);
 Json encode(const overlay::Origin& origin);
@@ -40,6 +44,8 @@ Json encode(const overlay::Collected& collected);
 Json encode(const overlay::Checked& checked);
 Json encode(const overlay::Retention& retention);
 Json encode(const DaemonInfo& info);
+Json encode(const overlay::AuditEntry& entry);
+Json encode(const overlay::AuditTrail& trail);
 /// "none", "own" or "all".
 const char* consent_word(overlay::Consent consent);
 
@@ -58,6 +64,8 @@ Result<> decode(const Json& json, overlay::Collected& collected);
 Result<> decode(const Json& json, overlay::Checked& checked);
 Result<> decode(const Json& json, overlay::Retention& retention);
 Result<> decode(const Json& json, DaemonInfo& info);
+Result<> decode(const Json& json, overlay::AuditEntry& entry);
+Result<> decode(const Json& json, overlay::AuditTrail& trail);
 /// Reads the member "consent"; absent leaves it as it was.
 Fields& get_consent(Fields& fields, overlay::Consent& consent);
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/digest.h"
 #include "base/result.h"
-#include "edit/digest.h"
 #include "edit/request.h"
 
 namespace unwrite::edit {

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/digest.h"
 #include "base/result.h"
-#include "edit/digest.h"
 #include "edit/request.h"
 #include "edit/response.h"
 #include "edit/settings.h"

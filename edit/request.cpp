@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <nlohmann/json.hpp>
 
-#include "edit/digest.h"
+#include "base/digest.h"
 #include "edit/text_safety.h"
 
 namespace unwrite::edit {

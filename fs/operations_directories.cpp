@@ -68,7 +68,9 @@ std::optional<fuse_entry_param> look_up(Server& server, fuse_req_t request, fuse
     bare.attr.st_ino = entry.ino;
     bare.attr.st_mode = static_cast<mode_t>(entry.type) << 12U;
     if (is_dots(entry.name)) return bare;
-    const auto found = server.tree.lookup(caller(request), parent, entry.name);
+    overlay::Caller by = caller(request);
+    by.listing = true;
+    const auto found = server.tree.lookup(by, parent, entry.name);
     if (found) return entry_parameters(server, *found);
     if (found.error().number() == ENOENT) return std::nullopt;
     return bare;

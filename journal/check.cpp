@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <unordered_map>
 
+#include "journal/audit.h"
 #include "journal/delta_format.h"
 #include "journal/frames.h"
 #include "journal/journal.h"
@@ -162,6 +163,8 @@ Result<CheckReport> Journal::check() {
     TRY_ASSIGN(const sys::StatX root, sys::statx_at(workspace_.get(), ""));
     check_objects(types, {root.st.st_ino, root.birth}, *attic_, *places_, report);
     TRY(check_attic(*attic_, report));
+    TRY_ASSIGN(AuditTrail trail, read_audit(state_dir_.fd()));
+    report.problems.insert(report.problems.end(), trail.problems.begin(), trail.problems.end());
     return report;
 }
 

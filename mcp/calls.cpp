@@ -1,7 +1,7 @@
 // Calls of tools, and the question to the user before them.
 #include <random>
 
-#include "edit/digest.h"
+#include "base/digest.h"
 #include "mcp/server.h"
 
 namespace unwrite::mcp {
@@ -80,7 +80,7 @@ std::optional<Server::Handled> Server::approve(const Call& call, const Tool& too
 std::string Server::new_state(const Tool& tool, const Json& arguments) {
     std::random_device random;
     std::string text = std::string(tool.name) + '\0' + dump(arguments);
-    const std::string digest = to_text(edit::digest_of(text));
+    const std::string digest = to_text(digest_of(text));
     std::string nonce;
     for (int i = 0; i < 4; ++i)
         nonce += std::to_string(random()) + "-";
@@ -94,7 +94,7 @@ std::optional<Server::Handled> Server::ask_modern(const Call& call, const Tool& 
     const std::string text = std::string(tool.name) + '\0' + dump(arguments);
     if (!state.empty()) {
         const bool ours =
-            states_.erase(state) > 0 && state.ends_with("-" + to_text(edit::digest_of(text)));
+            states_.erase(state) > 0 && state.ends_with("-" + to_text(digest_of(text)));
         if (!ours) {
             return ProtocolError{ErrorCode::kInvalidParams,
                                  "requestState is not that of a question about this call", nullptr,

@@ -52,13 +52,13 @@ class RecordedUndo final : public edit::UndoFiles {
 
     Result<> allowed(const std::string& path) override { return room_.files.allowed(path); }
     Result<FileState> look(const std::string& path) override { return room_.files.look(path); }
-    Result<> put(const std::string& path, const std::optional<edit::Digest>& expected,
+    Result<> put(const std::string& path, const std::optional<Digest>& expected,
                  const std::string& bytes, std::optional<std::uint32_t> mode) override {
         TRY(begin());
         crash_point("undo.file");
         return room_.files.put(path, expected, bytes, mode);
     }
-    Result<> remove(const std::string& path, const edit::Digest& expected) override {
+    Result<> remove(const std::string& path, const Digest& expected) override {
         TRY(begin());
         crash_point("undo.file");
         return room_.files.remove(path, expected);
@@ -125,7 +125,7 @@ Result<ReadAnswer> Editing::read(EditRoom& room, const std::string& path,
         return usage(path, "the file has " + std::to_string(count) + " lines");
     ReadAnswer answer;
     answer.path = file.path;
-    answer.hash = edit::digest_of(file.bytes);
+    answer.hash = digest_of(file.bytes);
     answer.newline = edit::dominant(view.newlines());
     answer.line_count = count;
     answer.lines = {range.start, std::min(range.end, count)};

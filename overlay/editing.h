@@ -29,7 +29,7 @@ struct ReadAnswer {
     std::string text{};       ///< the lines as they are in the file, endings too
     edit::LineRange lines{};  ///< which these are; {1, 0} for an empty file
     std::uint64_t line_count = 0;
-    edit::Digest hash{};  ///< of the whole file
+    Digest hash{};  ///< of the whole file
     edit::Newline newline = edit::Newline::kLf;
 };
 

@@ -16,7 +16,6 @@ namespace unwrite::overlay {
 
 namespace {
 
-using edit::Digest;
 using edit::FileKind;
 using edit::FileState;
 
@@ -258,9 +257,9 @@ Result<FileState> EditFiles::look(const std::string& path) {
 Result<> EditFiles::holds(const Place& place, const std::string& path,
                           const std::optional<Digest>& expected) const {
     TRY_ASSIGN(const FileState now, state_at(place, path, kAnySize));
-    const bool as_expected =
-        expected ? now.kind == FileKind::kFile && edit::digest_of(now.bytes) == *expected
-                 : now.kind == FileKind::kAbsent;
+    const bool as_expected = expected
+                                 ? now.kind == FileKind::kFile && digest_of(now.bytes) == *expected
+                                 : now.kind == FileKind::kAbsent;
     return as_expected ? Result<>{} : Result<>{changed(path)};
 }
 

@@ -42,9 +42,9 @@ class EditFiles final : public edit::Files, public edit::UndoFiles {
     /// As allowed(), with the words for an edit.
     Result<> may_write(const std::string& path) const;
     Result<edit::FileState> look(const std::string& path) override;
-    Result<> put(const std::string& path, const std::optional<edit::Digest>& expected,
+    Result<> put(const std::string& path, const std::optional<Digest>& expected,
                  const std::string& bytes, std::optional<std::uint32_t> mode) override;
-    Result<> remove(const std::string& path, const edit::Digest& expected) override;
+    Result<> remove(const std::string& path, const Digest& expected) override;
     Result<> remove_empty_directory(const std::string& path) override;
     /// The directories that `path` lacks, the topmost first; and makes them.
     Result<std::vector<std::string>> missing_directories(const std::string& path);
@@ -72,7 +72,7 @@ class EditFiles final : public edit::Files, public edit::UndoFiles {
     Result<edit::FileState> state_at(const Place& place, const std::string& path,
                                      std::uint64_t max_bytes) const;
     Result<> holds(const Place& place, const std::string& path,
-                   const std::optional<edit::Digest>& expected) const;
+                   const std::optional<Digest>& expected) const;
     Result<> write_temporary(const Place& place, const std::string& temporary,
                              const std::string& bytes, std::optional<std::uint32_t> mode) const;
     const Rule* refusing(const std::string& path, bool write) const;

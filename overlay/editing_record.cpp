@@ -73,7 +73,7 @@ std::optional<EditRecord::File> file_of(const Json& json) {
     if (!name || name->empty()) return std::nullopt;
     EditRecord::File file{*name, std::nullopt, json.value("existed", Json(false)) == Json(true)};
     if (after != nullptr) {
-        file.after = edit::digest_from(*after);
+        file.after = digest_from(*after);
         if (!file.after) return std::nullopt;
     }
     return file;
@@ -92,7 +92,7 @@ bool is_as_after(EditFiles& files, const EditRecord::File& file) {
     const auto now = files.look(file.path);
     if (!now) return false;
     if (!file.after) return now->kind == edit::FileKind::kAbsent;
-    return now->kind == edit::FileKind::kFile && edit::digest_of(now->bytes) == *file.after;
+    return now->kind == edit::FileKind::kFile && digest_of(now->bytes) == *file.after;
 }
 
 // One edit that was begun and has no end.

@@ -16,8 +16,8 @@ namespace unwrite::overlay {
 
 struct EditRecord {
     struct File {
-        std::string path{};                   ///< FileState::path
-        std::optional<edit::Digest> after{};  ///< nothing: the file is gone then
+        std::string path{};             ///< FileState::path
+        std::optional<Digest> after{};  ///< nothing: the file is gone then
         bool existed = false;
     };
     std::string token{};  ///< of the temporary names, and of the step at the end

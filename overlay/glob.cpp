@@ -217,6 +217,10 @@ bool Glob::tells_apart(std::string_view one, std::string_view other) const {
     return style_ == Style::kCrossing || after(one, true) != after(other, true);
 }
 
+bool Glob::begins_at_one_name() const {
+    return is_literal(begins_);
+}
+
 bool Glob::may_begin_at(std::string_view name) const {
     return begins_ == "*" ||
            (is_literal(begins_) ? begins_ == name : match_text(begins_, name, false));

@@ -30,6 +30,9 @@ class Glob {
     /// False when a path that ends with `name` (folded) is neither where this pattern begins to
     /// match nor the directory of such paths, as `X` is for `X/*`. Cheap.
     bool may_begin_at(std::string_view name) const;
+    /// What may_begin_at() looks at: a name, or a pattern of names.
+    const std::string& beginning() const { return begins_; }
+    bool begins_at_one_name() const;
     /// False when a directory may move from one of these paths (folded) to the other and everything
     /// below it matches as it did.
     bool tells_apart(std::string_view one, std::string_view other) const;

@@ -147,9 +147,11 @@ void Origins::end_run(journal::NodeNumber step) {
     std::erase_if(runs_, [step](const Run& run) { return run.step == step; });
 }
 
-bool Origins::is_agent(std::int64_t pid) const {
+std::optional<std::string> Origins::session_of_agent(std::int64_t pid) const {
     const std::lock_guard lock(mutex_);
-    return run_of(pid) != nullptr;
+    const Run* run = run_of(pid);
+    if (run == nullptr) return std::nullopt;
+    return run->session;
 }
 
 SessionNumber Origins::session_of(journal::OriginNumber origin) const {

@@ -7,6 +7,7 @@
 #include <array>
 #include <chrono>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <unordered_map>
 
@@ -34,7 +35,9 @@ class Origins {
     void begin_run(std::int64_t pid, const std::string& session, journal::NodeNumber step);
     void end_run(journal::NodeNumber step);
     /// True when the process is, or descends from, a registered run.
-    bool is_agent(std::int64_t pid) const;
+    bool is_agent(std::int64_t pid) const { return session_of_agent(pid).has_value(); }
+    /// The run's session; nothing when the process is no agent.
+    std::optional<std::string> session_of_agent(std::int64_t pid) const;
 
     SessionNumber session_of(journal::OriginNumber origin) const;
     /// The origins of a session, by its name, or by the run's node number; empty when there is

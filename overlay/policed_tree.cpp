@@ -23,8 +23,12 @@ Error refused_by_policy() {
 }  // namespace
 
 PolicedTree::PolicedTree(Tree& tree, Objects& objects, const Origins& origins,
-                         std::shared_ptr<const Policy> policy)
-    : tree_(tree), objects_(objects), origins_(origins), policy_(std::move(policy)) {}
+                         std::shared_ptr<const Policy> policy, Auditor& auditor)
+    : tree_(tree),
+      objects_(objects),
+      origins_(origins),
+      policy_(std::move(policy)),
+      auditor_(auditor) {}
 
 // ---- marks
 
@@ -33,8 +37,14 @@ void PolicedTree::Mark::add(const Mark& other) {
         to->write |= from->write;
         to->read |= from->read;
         to->hidden |= from->hidden;
+        to->watched |= from->watched;
     }
     judges_below |= other.judges_below;
+}
+
+PolicedTree::Mark PolicedTree::unwatched(Mark mark) {
+    mark.user.watched = mark.agent.watched = false;
+    return mark;
 }
 
 PolicedTree::Mark PolicedTree::mark_of(NodeId id) const {
@@ -77,6 +87,12 @@ std::optional<std::string> PolicedTree::path_of(NodeId id) const {
     return path;
 }
 
+std::optional<std::string> PolicedTree::path_below(NodeId parent, std::string_view name) const {
+    const auto above = path_of(parent);
+    if (!above) return std::nullopt;
+    return join_path(*above, std::string(name));
+}
+
 bool PolicedTree::concerned(NodeId parent, std::string_view name) const {
     return policy_->may_concern(name) || mark_of(parent).judges_below;
 }
@@ -84,7 +100,8 @@ bool PolicedTree::concerned(NodeId parent, std::string_view name) const {
 PolicedTree::Mark PolicedTree::judge_path(const std::string& path, mode_t type) const {
     const auto refused = [&](bool agent) {
         const Verdict verdict = policy_->judge(path, type & S_IFMT, agent);
-        return Refusals{!verdict.may_write, !verdict.may_read, verdict.hidden};
+        return Refusals{!verdict.may_write, !verdict.may_read, verdict.hidden,
+                        verdict.watching != nullptr};
     };
     Mark mark{refused(false), {}, S_ISDIR(type)};
     mark.agent = policy_->tells_agents_apart() ? refused(true) : mark.user;
@@ -93,9 +110,9 @@ PolicedTree::Mark PolicedTree::judge_path(const std::string& path, mode_t type) 
 
 PolicedTree::Mark PolicedTree::judge(NodeId parent, std::string_view name, mode_t type) const {
     if (!concerned(parent, name)) return {};
-    const auto above = path_of(parent);
-    if (!above) return {};
-    return judge_path(join_path(*above, std::string(name)), type);
+    const auto path = path_below(parent, name);
+    if (!path) return {};
+    return judge_path(*path, type);
 }
 
 // Stores through a mapping arrive without their maker: whom any rule binds may have made them.
@@ -103,24 +120,38 @@ PolicedTree::Refusals PolicedTree::refusals(const Mark& mark, const Caller& call
     if (mark.user == mark.agent) return mark.user;
     if (caller.pid == 0) {
         return {mark.user.write || mark.agent.write, mark.user.read || mark.agent.read,
-                mark.user.hidden || mark.agent.hidden};
+                mark.user.hidden || mark.agent.hidden, false};
     }
     return origins_.is_agent(caller.pid) ? mark.agent : mark.user;
 }
 
-Result<> PolicedTree::may_write(const Caller& caller, const Mark& mark) const {
-    if (mark.protects() && refusals(mark, caller).write) return refused_by_policy();
-    return {};
+bool PolicedTree::may_write(const Caller& caller, const Mark& mark) const {
+    return !mark.protects() || !refusals(mark, caller).write;
+}
+
+Error PolicedTree::refuse(const Caller& caller, const char* operation,
+                          const std::optional<std::string>& path, mode_t type) const {
+    Deed deed{"refused", operation, path.value_or(std::string()), {}};
+    if (path) {
+        const bool agent = caller.pid == 0 || origins_.is_agent(caller.pid);
+        const Verdict verdict = policy_->judge(*path, type & S_IFMT, agent);
+        const Rule* rule = verdict.may_write ? verdict.reading : verdict.writing;
+        if (rule != nullptr) deed.detail = describe(*rule);
+    }
+    auditor_.note(caller.pid, caller.uid, deed);
+    return refused_by_policy();
 }
 
 /// Whether the caller may make, replace or take away that name.
-Result<> PolicedTree::may_take(const Caller& caller, NodeId parent, std::string_view name,
-                               mode_t type) const {
-    return may_write(caller, judge(parent, name, type));
+Result<> PolicedTree::may_take(const Caller& caller, const char* operation, NodeId parent,
+                               std::string_view name, mode_t type) const {
+    if (may_write(caller, judge(parent, name, type))) return {};
+    return refuse(caller, operation, path_below(parent, name), type);
 }
 
-Result<> PolicedTree::may_change(const Caller& caller, NodeId id) const {
-    return may_write(caller, mark_of(id));
+Result<> PolicedTree::may_change(const Caller& caller, const char* operation, NodeId id) const {
+    if (may_write(caller, mark_of(id))) return {};
+    return refuse(caller, operation, path_of(id), S_IFREG);
 }
 
 // ---- what was there before
@@ -186,7 +217,7 @@ Entry PolicedTree::noted(Entry entry, NodeId parent, std::string_view name) {
     }
     keep(entry.id, mark);
     mark.add(mark_of(entry.id));
-    entry.personal = mark.user != mark.agent;
+    entry.personal = mark.user != mark.agent || mark.user.watched;
     if (mark.user.write && !S_ISLNK(entry.st.st_mode)) entry.st.st_mode &= ~kWriteBits;
     return entry;
 }
@@ -200,57 +231,63 @@ Result<Entry> PolicedTree::lookup(const Caller& caller, NodeId parent, std::stri
     const Mark mark = mark_of(entry.id);
     if (!mark.protects()) return entry;
     const Refusals refused = refusals(mark, caller);
+    if (refused.watched && !caller.listing) {
+        auditor_.note(caller.pid, caller.uid,
+                      {"read", "look up", path_below(parent, name).value_or(""), {}});
+    }
     if (!refused.read && !refused.hidden) return entry;
     forget(entry.id, 1);
-    return refused.hidden ? Error(ENOENT) : refused_by_policy();
+    if (refused.hidden) return Error(ENOENT);
+    if (caller.listing) return refused_by_policy();
+    return refuse(caller, "look up", path_below(parent, name), entry.st.st_mode);
 }
 
 template <class Make>
-Result<Entry> PolicedTree::make(const Caller& caller, NodeId parent, std::string_view name,
-                                mode_t type, const Make& maker) {
+Result<Entry> PolicedTree::make(const Caller& caller, const char* operation, NodeId parent,
+                                std::string_view name, mode_t type, const Make& maker) {
     const std::shared_lock lock(moving_);
-    TRY(may_take(caller, parent, name, type));
+    TRY(may_take(caller, operation, parent, name, type));
     TRY_ASSIGN(const Entry entry, maker());
     return noted(entry, parent, name);
 }
 
 Result<Entry> PolicedTree::mknod(const Caller& caller, NodeId parent, std::string_view name,
                                  mode_t mode, dev_t device) {
-    return make(caller, parent, name, mode,
+    return make(caller, "mknod", parent, name, mode,
                 [&] { return tree_.mknod(caller, parent, name, mode, device); });
 }
 
 Result<Entry> PolicedTree::mkdir(const Caller& caller, NodeId parent, std::string_view name,
                                  mode_t mode) {
-    return make(caller, parent, name, S_IFDIR,
+    return make(caller, "mkdir", parent, name, S_IFDIR,
                 [&] { return tree_.mkdir(caller, parent, name, mode); });
 }
 
 Result<Entry> PolicedTree::symlink(const Caller& caller, NodeId parent, std::string_view name,
                                    std::string_view target) {
-    return make(caller, parent, name, S_IFLNK,
+    return make(caller, "symlink", parent, name, S_IFLNK,
                 [&] { return tree_.symlink(caller, parent, name, target); });
 }
 
 Result<Entry> PolicedTree::create(const Caller& caller, NodeId parent, std::string_view name,
                                   mode_t mode, int flags) {
-    return make(caller, parent, name, S_IFREG,
+    return make(caller, "create", parent, name, S_IFREG,
                 [&] { return tree_.create(caller, parent, name, mode, flags); });
 }
 
 // It has no name to be judged by; link() judges the one it gets.
 Result<Entry> PolicedTree::tmpfile(const Caller& caller, NodeId parent, mode_t mode) {
-    TRY(may_change(caller, parent));
+    TRY(may_change(caller, "tmpfile", parent));
     return tree_.tmpfile(caller, parent, mode);
 }
 
 Result<> PolicedTree::unlink(const Caller& caller, NodeId parent, std::string_view name) {
-    TRY(may_take(caller, parent, name, S_IFREG));
+    TRY(may_take(caller, "unlink", parent, name, S_IFREG));
     return tree_.unlink(caller, parent, name);
 }
 
 Result<> PolicedTree::rmdir(const Caller& caller, NodeId parent, std::string_view name) {
-    TRY(may_take(caller, parent, name, S_IFDIR));
+    TRY(may_take(caller, "rmdir", parent, name, S_IFDIR));
     return tree_.rmdir(caller, parent, name);
 }
 
@@ -259,9 +296,9 @@ Result<Entry> PolicedTree::link(const Caller& caller, NodeId id, NodeId to_paren
     const Mark mark = mark_of(id);
     if (mark.protects()) {
         const Refusals refused = refusals(mark, caller);
-        if (refused.read || refused.write) return refused_by_policy();
+        if (refused.read || refused.write) return refuse(caller, "link", path_of(id), S_IFREG);
     }
-    return make(caller, to_parent, to_name, S_IFREG,
+    return make(caller, "link", to_parent, to_name, S_IFREG,
                 [&] { return tree_.link(caller, id, to_parent, to_name); });
 }
 
@@ -285,7 +322,7 @@ Result<> PolicedTree::check_moved(NodeId parent, std::string_view name, const st
     return walk(std::move(top), [&](const std::string& below, const sys::StatX& x) {
         const Mark before = judge_path(join_path(from, below), x.st.st_mode);
         const Mark after = judge_path(join_path(to, below), x.st.st_mode);
-        return before == after;
+        return unwatched(before) == unwatched(after);
     });
 }
 
@@ -295,11 +332,11 @@ Result<> PolicedTree::rename(const Caller& caller, NodeId parent, std::string_vi
     if (!source) return tree_.rename(caller, parent, name, to_parent, to_name, flags);
     const auto target =
         (flags & RENAME_EXCHANGE) != 0 ? standing(to_parent, to_name) : std::nullopt;
-    TRY(may_take(caller, parent, name, source->st.st_mode));
-    TRY(may_take(caller, to_parent, to_name, source->st.st_mode));
+    TRY(may_take(caller, "rename", parent, name, source->st.st_mode));
+    TRY(may_take(caller, "rename", to_parent, to_name, source->st.st_mode));
     if (target) {
-        TRY(may_take(caller, parent, name, target->st.st_mode));
-        TRY(may_take(caller, to_parent, to_name, target->st.st_mode));
+        TRY(may_take(caller, "rename", parent, name, target->st.st_mode));
+        TRY(may_take(caller, "rename", to_parent, to_name, target->st.st_mode));
     }
     const bool directories = S_ISDIR(source->st.st_mode) || (target && S_ISDIR(target->st.st_mode));
     const auto from_above = directories ? path_of(parent) : std::nullopt;
@@ -314,8 +351,13 @@ Result<> PolicedTree::rename(const Caller& caller, NodeId parent, std::string_vi
     std::unique_lock exclusive(moving_, std::defer_lock);
     if (policy_->tells_apart(from, to)) {
         exclusive.lock();
-        if (S_ISDIR(source->st.st_mode)) TRY(check_moved(parent, name, from, to));
-        if (target && S_ISDIR(target->st.st_mode)) TRY(check_moved(to_parent, to_name, to, from));
+        Result<> moved;
+        if (S_ISDIR(source->st.st_mode)) moved = check_moved(parent, name, from, to);
+        if (moved && target && S_ISDIR(target->st.st_mode))
+            moved = check_moved(to_parent, to_name, to, from);
+        if (!moved && moved.error().kind() == ErrorKind::kRefused)
+            return refuse(caller, "rename", from, source->st.st_mode);
+        TRY(std::move(moved));
     } else {
         shared.lock();
     }
@@ -340,39 +382,40 @@ Result<struct stat> PolicedTree::getattr(NodeId id) {
 
 Result<struct stat> PolicedTree::setattr(const Caller& caller, NodeId id,
                                          const AttributeChange& change) {
-    TRY(may_change(caller, id));
+    TRY(may_change(caller, "setattr", id));
     return tree_.setattr(caller, id, change);
 }
 
 Result<std::size_t> PolicedTree::write(const Caller& caller, NodeId id, sys::ConstBytes data,
                                        std::uint64_t offset, bool kill_privileges) {
-    TRY(may_change(caller, id));
+    TRY(may_change(caller, "write", id));
     return tree_.write(caller, id, data, offset, kill_privileges);
 }
 
 Result<> PolicedTree::fallocate(const Caller& caller, NodeId id, int mode, std::uint64_t offset,
                                 std::uint64_t length) {
-    TRY(may_change(caller, id));
+    TRY(may_change(caller, "fallocate", id));
     return tree_.fallocate(caller, id, mode, offset, length);
 }
 
 Result<std::size_t> PolicedTree::copy_file_range(const Caller& caller, NodeId from,
                                                  std::uint64_t from_offset, NodeId to,
                                                  std::uint64_t to_offset, std::size_t length) {
-    TRY(may_change(caller, to));
+    TRY(may_change(caller, "copy_file_range", to));
     const Mark mark = mark_of(from);
-    if (mark.protects() && refusals(mark, caller).read) return refused_by_policy();
+    if (mark.protects() && refusals(mark, caller).read)
+        return refuse(caller, "copy_file_range", path_of(from), S_IFREG);
     return tree_.copy_file_range(caller, from, from_offset, to, to_offset, length);
 }
 
 Result<> PolicedTree::set_xattr(const Caller& caller, NodeId id, const std::string& name,
                                 std::string_view value, int flags) {
-    TRY(may_change(caller, id));
+    TRY(may_change(caller, "set_xattr", id));
     return tree_.set_xattr(caller, id, name, value, flags);
 }
 
 Result<> PolicedTree::remove_xattr(const Caller& caller, NodeId id, const std::string& name) {
-    TRY(may_change(caller, id));
+    TRY(may_change(caller, "remove_xattr", id));
     return tree_.remove_xattr(caller, id, name);
 }
 

@@ -19,6 +19,7 @@
 #include <shared_mutex>
 #include <unordered_map>
 
+#include "overlay/auditor.h"
 #include "overlay/objects.h"
 #include "overlay/origins.h"
 #include "overlay/policy.h"
@@ -28,7 +29,7 @@ namespace unwrite::overlay {
 class PolicedTree final : public Tree {
  public:
     PolicedTree(Tree& tree, Objects& objects, const Origins& origins,
-                std::shared_ptr<const Policy> policy);
+                std::shared_ptr<const Policy> policy, Auditor& auditor);
 
     void set_caches(KernelCaches* caches) override { tree_.set_caches(caches); }
     Result<Entry> lookup(const Caller& caller, NodeId parent, std::string_view name) override;
@@ -86,6 +87,7 @@ class PolicedTree final : public Tree {
         bool write = false;
         bool read = false;
         bool hidden = false;
+        bool watched = false;  ///< not refused, but looking it up is written down
         bool operator==(const Refusals&) const = default;
     };
     struct Mark {
@@ -106,15 +108,20 @@ class PolicedTree final : public Tree {
     Mark mark_of(NodeId id) const;
     void keep(NodeId id, const Mark& mark);
     Refusals refusals(const Mark& mark, const Caller& caller) const;
+    /// Writes the refusal down and returns it. `path`: nothing when it is not known any more.
+    Error refuse(const Caller& caller, const char* operation,
+                 const std::optional<std::string>& path, mode_t type) const;
+    static Mark unwatched(Mark mark);
     bool concerned(NodeId parent, std::string_view name) const;
     Mark judge(NodeId parent, std::string_view name, mode_t type) const;
     Mark judge_path(const std::string& path, mode_t type) const;
     std::optional<std::string> path_of(NodeId id) const;
+    std::optional<std::string> path_below(NodeId parent, std::string_view name) const;
     std::optional<sys::StatX> standing(NodeId parent, std::string_view name) const;
-    Result<> may_write(const Caller& caller, const Mark& mark) const;
-    Result<> may_take(const Caller& caller, NodeId parent, std::string_view name,
-                      mode_t type) const;
-    Result<> may_change(const Caller& caller, NodeId id) const;
+    bool may_write(const Caller& caller, const Mark& mark) const;
+    Result<> may_take(const Caller& caller, const char* operation, NodeId parent,
+                      std::string_view name, mode_t type) const;
+    Result<> may_change(const Caller& caller, const char* operation, NodeId id) const;
     Entry noted(Entry entry, NodeId parent, std::string_view name);
     void note_aliases();  // aliases_mutex_ held
     Result<> check_moved(NodeId parent, std::string_view name, const std::string& from,
@@ -122,13 +129,14 @@ class PolicedTree final : public Tree {
     using Visit = std::function<bool(const std::string& below, const sys::StatX& x)>;
     Result<> walk(UniqueFd top, const Visit& visit) const;
     template <class Make>
-    Result<Entry> make(const Caller& caller, NodeId parent, std::string_view name, mode_t type,
-                       const Make& maker);
+    Result<Entry> make(const Caller& caller, const char* operation, NodeId parent,
+                       std::string_view name, mode_t type, const Make& maker);
 
     Tree& tree_;
     Objects& objects_;
     const Origins& origins_;
     const std::shared_ptr<const Policy> policy_;
+    Auditor& auditor_;
     mutable std::array<Shard, kShards> shards_;
     std::atomic<std::size_t> marked_{0};
     /// Held shared by whoever makes a name, exclusively while a directory moves to where other

@@ -10,11 +10,12 @@ namespace unwrite::overlay {
 
 namespace {
 
-constexpr std::array<std::pair<Action, const char*>, 4> kActions = {{
+constexpr std::array<std::pair<Action, const char*>, 5> kActions = {{
     {Action::kAllow, "allow"},
     {Action::kDenyWrite, "deny-write"},
     {Action::kDeny, "deny"},
     {Action::kHide, "hide"},
+    {Action::kWatch, "watch"},
 }};
 
 }  // namespace
@@ -31,6 +32,12 @@ std::optional<Action> parse_action(std::string_view word) {
         if (word == name) return value;
     }
     return std::nullopt;
+}
+
+std::string describe(const Rule& rule) {
+    std::string text = rule.pattern + " (" + rule.source + ")";
+    if (!rule.reason.empty()) text += ": " + rule.reason;
+    return text;
 }
 
 Result<std::shared_ptr<const Policy>> Policy::compile(std::vector<Rule> rules) {
@@ -54,6 +61,7 @@ Result<std::shared_ptr<const Policy>> Policy::compile(std::vector<Rule> rules) {
                 "use `deny`, or hide it from everyone");
         }
         compiled.glob = *std::move(glob);
+        policy->note_beginning(compiled.glob);
         policy->compiled_.push_back(std::move(compiled));
         policy->hides_ |= rule.action == Action::kHide;
         policy->tells_agents_apart_ |= rule.subjects == Subjects::kAgents;
@@ -62,11 +70,23 @@ Result<std::shared_ptr<const Policy>> Policy::compile(std::vector<Rule> rules) {
     return std::shared_ptr<const Policy>(std::move(policy));
 }
 
+// Several rules begin at the same name as a rule: each is looked at once.
+void Policy::note_beginning(const Glob& glob) {
+    const std::string& begins = glob.beginning();
+    if (glob.begins_at_one_name()) {
+        literals_.insert(begins);
+    } else if (std::none_of(wildcards_.begin(), wildcards_.end(),
+                            [&](const Glob& other) { return other.beginning() == begins; })) {
+        wildcards_.push_back(glob);
+    }
+}
+
 bool Policy::may_concern(std::string_view name) const {
+    if (rules_.empty()) return false;
     const std::string folded = Glob::fold(name);
-    return std::any_of(compiled_.begin(), compiled_.end(), [&](const Compiled& compiled) {
-        return compiled.glob.may_begin_at(folded);
-    });
+    return literals_.contains(folded) ||
+           std::any_of(wildcards_.begin(), wildcards_.end(),
+                       [&](const Glob& glob) { return glob.may_begin_at(folded); });
 }
 
 Verdict Policy::judge(std::string_view path, std::uint32_t type, bool agent) const {
@@ -78,6 +98,8 @@ Verdict Policy::judge(std::string_view path, std::uint32_t type, bool agent) con
         if (rule.files_only && !S_ISREG(type)) continue;
         if (!compiled_[i].glob.matches(folded, S_ISDIR(type))) continue;
         const Action action = compiled_[i].exception ? Action::kAllow : rule.action;
+        if (action == Action::kWatch) verdict.watching = &rule;
+        if (action == Action::kWatch) continue;
         verdict.writing = &rule;
         verdict.may_write = action == Action::kAllow;
         if (action == Action::kDenyWrite) continue;

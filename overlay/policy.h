@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "overlay/glob.h"
@@ -20,6 +21,7 @@ enum class Action {
     kDenyWrite,  ///< seen and read, not changed
     kDeny,       ///< seen, neither read nor changed
     kHide,       ///< neither seen nor made
+    kWatch,      ///< as the other rules say; who looks it up is in the audit log
 };
 
 enum class Subjects { kEveryone, kAgents };
@@ -41,6 +43,7 @@ struct Verdict {
     bool hidden = false;
     const Rule* reading = nullptr;  ///< the rule that decided; null when none matched
     const Rule* writing = nullptr;
+    const Rule* watching = nullptr;
     bool is_free() const { return may_read && may_write && !hidden; }
 };
 
@@ -68,12 +71,16 @@ class Policy {
     bool tells_apart(std::string_view one, std::string_view other) const;
 
  private:
+    void note_beginning(const Glob& glob);
     struct Compiled {
         Glob glob;
         bool exception = false;
     };
     std::vector<Rule> rules_;
     std::vector<Compiled> compiled_;  // beside rules_
+    // Where patterns may begin: names as they are, and patterns of names.
+    std::unordered_set<std::string> literals_;
+    std::vector<Glob> wildcards_;
     bool tells_agents_apart_ = false;
     bool hides_ = false;
 };
@@ -81,6 +88,9 @@ class Policy {
 /// The profiles that every workspace knows (docs/security.md).
 std::vector<Rule> default_rules();
 std::vector<Rule> strict_forge_rules();
+
+/// For people: the pattern, where it stands, and why.
+std::string describe(const Rule& rule);
 
 /// "deny-write"; and back, nothing for another word.
 const char* action_word(Action action);

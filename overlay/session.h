@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "overlay/operations.h"
+#include "overlay/oversight.h"
 #include "overlay/policy.h"
 #include "overlay/tree.h"
 
@@ -42,6 +42,7 @@ class Session {
 
     virtual Tree& tree() = 0;
     virtual Operations& operations() = 0;
+    virtual Oversight& oversight() = 0;
     virtual const Found& found() const = 0;
     /// True when the process is, or descends from, a registered run: what agents may not do is
     /// refused to it.

@@ -27,6 +27,7 @@ struct Caller {
     gid_t gid = 0;
     pid_t pid = 0;  ///< 0: unknown (write-back of a mapping)
     mode_t umask = 0;
+    bool listing = false;  ///< looks up what a directory lists, not a name it was given
 };
 
 /// An id with its attributes; each Entry returned counts one lookup that forget() gives back.

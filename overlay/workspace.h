@@ -6,6 +6,7 @@
 //   workspace_revert.cpp   taking back one part and keeping the rest; single paths
 //   workspace_decide.cpp   keeping one part for good and taking back another
 //   workspace_nodes.cpp    checkpoint, runs, commit, gc, check
+//   workspace_oversight.cpp  what the user sees and decides of the policy
 // What is only looked at goes to the Inspector.
 //
 // Locks, in this order: operation_mutex_ (one operation that moves the live state at a time), the
@@ -13,6 +14,7 @@
 // locks held (tree.h, KernelCaches).
 #pragma once
 
+#include "overlay/auditor.h"
 #include "overlay/history.h"
 #include "overlay/inspector.h"
 #include "overlay/janitor.h"
@@ -26,7 +28,7 @@ namespace unwrite::overlay {
 
 struct RevertPlan;
 
-class Workspace final : public Session, public Operations {
+class Workspace final : public Session, public Operations, public Oversight {
  public:
     static Result<std::unique_ptr<Workspace>> open(UniqueFd directory,
                                                    const SessionOptions& options);
@@ -34,6 +36,7 @@ class Workspace final : public Session, public Operations {
 
     Tree& tree() override { return policed_ ? static_cast<Tree&>(*policed_) : tree_; }
     Operations& operations() override { return *this; }
+    Oversight& oversight() override { return *this; }
     const Found& found() const override { return found_; }
     bool is_agent(std::int64_t pid) const override { return origins_->is_agent(pid); }
 
@@ -59,10 +62,13 @@ class Workspace final : public Session, public Operations {
     Result<Checked> check(bool repair) override;
     Result<> recover() override;
 
+    Result<AuditTrail> audit(std::uint64_t most) override;
+    void note_refusal(const Asker& asker, const std::string& command) override;
+
  private:
     Workspace(std::unique_ptr<journal::Journal> journal, UniqueFd directory, ObjectKey root,
               const journal::Head& head, const SessionOptions& options,
-              std::unique_ptr<Origins> origins);
+              std::unique_ptr<Origins> origins, std::unique_ptr<journal::AuditLog> audit_log);
 
     // All of these: operation_mutex_ held and the gate closed.
     Result<journal::Store::Changed> store(const journal::Store::Change& change);
@@ -99,6 +105,7 @@ class Workspace final : public Session, public Operations {
     /// Anything between the root and the live state.
     bool has_changes(const History& history) const;
     void tidy_up();
+    Result<> repair_audit(Checked& checked);
     bool is_empty_delta(journal::DeltaNumber delta) const;
     /// `redo_tip`: where redo leads afterwards, when the caller knows.
     Result<Moved> move(const Asker& asker, NodeNumber target, Consent consent, bool refuse_behind,
@@ -125,6 +132,8 @@ class Workspace final : public Session, public Operations {
     std::unique_ptr<journal::Journal> journal_;
     SessionOptions options_;
     std::unique_ptr<Origins> origins_;
+    std::unique_ptr<journal::AuditLog> audit_log_;
+    Auditor auditor_;
     Objects objects_;
     Capture capture_;
     Gate gate_;

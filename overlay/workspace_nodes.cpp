@@ -207,6 +207,7 @@ Result<Checked> Workspace::check(bool repair) {
         }
         if (repair && !gate_.wounded()) TRY(journal_->remove_unreferenced_deltas());
     }
+    if (repair) TRY(repair_audit(checked));
     if (repair && !gate_.wounded()) {
         TRY_ASSIGN(const std::uint64_t removed, janitor_.sweep_now());
         if (removed > 0)

@@ -38,10 +38,12 @@ Result<std::unique_ptr<Session>> Session::open(UniqueFd workspace, const Session
 
 Workspace::Workspace(std::unique_ptr<journal::Journal> journal, UniqueFd directory, ObjectKey root,
                      const journal::Head& head, const SessionOptions& options,
-                     std::unique_ptr<Origins> origins)
+                     std::unique_ptr<Origins> origins, std::unique_ptr<journal::AuditLog> audit_log)
     : journal_(std::move(journal)),
       options_(options),
       origins_(std::move(origins)),
+      audit_log_(std::move(audit_log)),
+      auditor_(*audit_log_, *origins_),
       objects_(std::move(directory), root, journal_->attic()),
       capture_(objects_, *journal_, head.open_delta, options.durable),
       janitor_(objects_, capture_, *journal_, gate_),
@@ -51,7 +53,8 @@ Workspace::Workspace(std::unique_ptr<journal::Journal> journal, UniqueFd directo
       inspector_(locator_, *journal_, *origins_),
       head_(head) {
     if (options.policy && !options.policy->empty())
-        policed_ = std::make_unique<PolicedTree>(tree_, objects_, *origins_, options.policy);
+        policed_ =
+            std::make_unique<PolicedTree>(tree_, objects_, *origins_, options.policy, auditor_);
 }
 
 Result<std::unique_ptr<Workspace>> Workspace::open(UniqueFd directory,
@@ -70,8 +73,10 @@ Result<std::unique_ptr<Workspace>> Workspace::open(UniqueFd directory,
     }
     TRY_ASSIGN(const journal::Head head, journal->store().head());
     TRY_ASSIGN(auto origins, Origins::open(*journal));
-    std::unique_ptr<Workspace> workspace(new Workspace(
-        std::move(journal), std::move(directory), key_of(root), head, options, std::move(origins)));
+    TRY_ASSIGN(auto audit_log, journal::AuditLog::open(journal->state_dir().fd(), options.durable));
+    std::unique_ptr<Workspace> workspace(new Workspace(std::move(journal), std::move(directory),
+                                                       key_of(root), head, options,
+                                                       std::move(origins), std::move(audit_log)));
     Found& found = workspace->found_;
     found.fresh = fresh;
     found.interrupted = head.mode == kRunning;

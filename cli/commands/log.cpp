@@ -10,10 +10,25 @@ struct LogOptions {
     std::string path;
     bool all = false;
     bool changes = false;
+    bool audit = false;
 };
+
+Result<int> audit(Context& context, Workspace& workspace) {
+    TRY_ASSIGN(const overlay::AuditTrail trail,
+               workspace.oversight().audit(control::kMostAuditEntries));
+    if (context.json) {
+        context.out.line(control::dump(control::encode(trail)));
+    } else {
+        context.out.print(audit_lines(trail));
+    }
+    for (const std::string& problem : trail.problems)
+        context.notes.line("unwrite: log: " + problem);
+    return trail.problems.empty() ? kDone : kNeedsRecovery;
+}
 
 Result<int> log(Context& context, const LogOptions& options) {
     TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
+    if (options.audit) return audit(context, workspace);
     std::string path;
     if (!options.path.empty()) {
         TRY_ASSIGN(path, workspace.inside(context.base, options.path));
@@ -38,6 +53,8 @@ void add_log(CLI::App& app, Context& context) {
     command->add_option("PATH", options->path, "Only those that changed it, or what is below");
     command->add_flag("--all", options->all,
                       "Those that were left by undo, rollback or discard too");
+    command->add_flag("--audit", options->audit,
+                      "What was refused, asked and answered, and what of watched files was read");
     command->add_flag("--changes", options->changes, "With what each changed, and who did it");
     command->footer("@ where the live state began, * on the way to it, x abandoned.");
 }

@@ -115,3 +115,39 @@ S165_wrong_rules_are_refused_by_line() {
     refused "echo x >a.lock"
     end
 }
+
+S44_S82_refusals_are_in_the_audit_log() {
+    echo SECRET=1 >"$W/.env"
+    begin
+    refused "echo x >.env"
+    expect 1 run --on-exit keep -- cat .env
+    expect 4 run --no-confine --on-exit keep -- "$program" commit --yes
+    u log --audit
+    out_has "refused setattr .env"
+    out_has "it may hold a secret"
+    u --json log --audit
+    json 'j["problems"] == []'
+    json '[e for e in j["entries"] if e["event"] == "refused" and e["path"] == ".env" and e["agent"] and e["executable"].endswith("/cat") and e["pid"] > 1]'
+    json '[e for e in j["entries"] if e["operation"] == "commit" and e["agent"]]'
+    u check
+    say "a loop of refusals does not fill the disk"
+    refused "for i in {1..500}; do echo x >>.env; done"
+    u log --audit
+    out_has "(499 times)"
+    (($(wc -l <"$scratch/out") < 10)) || fail "more than some lines"
+    say "an agent does not read the log"
+    expect 4 run --no-confine --on-exit keep -- "$program" log --audit
+    end
+    say "a changed line is found"
+    sed -i '1s/ setattr / getattr /' "$W/.unwrite/audit.log"
+    expect 7 -C "$W" check
+    out_has "audit.log: line 1 was changed"
+    u -C "$W" check --repair
+    check_state
+    say "a line that a kill cut short is mended"
+    printf 'a line without an end' >>"$W/.unwrite/audit.log"
+    begin
+    refused "echo x >.env"
+    end
+    check_state
+}

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "edit/digest.h"
+#include "base/digest.h"
 #include "edit/response.h"
 
 namespace unwrite::edit {

@@ -91,17 +91,17 @@ TEST_F(EditFilesTest, S168_unsafe_characters_are_refused) {
 
 TEST_F(EditFilesTest, S141_a_replacement_keeps_the_mode_and_leaves_no_other_name) {
     fs::permissions(root_ + "/d/f", fs::perms(0751));
-    ASSERT_TRUE(files_->put("d/f", edit::digest_of("text"), "more", std::nullopt));
+    ASSERT_TRUE(files_->put("d/f", digest_of("text"), "more", std::nullopt));
     EXPECT_EQ(read(root_ + "/d/f"), "more");
     EXPECT_EQ(fs::status(root_ + "/d/f").permissions(), fs::perms(0751));
     EXPECT_EQ(std::distance(fs::directory_iterator(root_ + "/d"), {}), 2);
 }
 
 TEST_F(EditFilesTest, S23_S145_what_is_not_expected_is_not_replaced) {
-    EXPECT_FALSE(files_->put("d/f", edit::digest_of("other"), "x", std::nullopt));
+    EXPECT_FALSE(files_->put("d/f", digest_of("other"), "x", std::nullopt));
     EXPECT_FALSE(files_->put("d/f", std::nullopt, "x", std::nullopt));
     EXPECT_FALSE(files_->put("d/e", std::nullopt, "x", std::nullopt));
-    EXPECT_FALSE(files_->remove("d/f", edit::digest_of("other")));
+    EXPECT_FALSE(files_->remove("d/f", digest_of("other")));
     EXPECT_EQ(read(root_ + "/d/f"), "text");
     EXPECT_EQ(std::distance(fs::directory_iterator(root_ + "/d"), {}), 2);
 }
@@ -120,7 +120,7 @@ TEST_F(EditFilesTest, S10_S21_a_denied_path_is_refused_with_its_pattern) {
 TEST(EditRecord, S166_what_an_edit_is_about_to_do_can_be_read_back) {
     EditRecord record;
     record.token = "0123abcd";
-    record.files.push_back({"a b\n\xff {\"begun\":", edit::digest_of("x"), true});
+    record.files.push_back({"a b\n\xff {\"begun\":", digest_of("x"), true});
     record.files.push_back({"gone", std::nullopt, true});
     record.directories = {"new"};
     const auto back = record_of(record_text("edit", record));
