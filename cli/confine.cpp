@@ -9,7 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -22,14 +21,13 @@
 #include "base/confinement.h"
 #include "base/syscalls.h"
 #include "cli/confine_view.h"
+#include "cli/passed_on.h"
 #include "cli/text.h"
 
 namespace unwrite::cli {
 
 namespace {
 
-constexpr std::array<int, 6> kPassedOn = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
-constexpr std::chrono::milliseconds kGrace(2000);
 constexpr std::chrono::milliseconds kLookAgain(200);
 constexpr unsigned kNamespaces = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC;
 /// What root needs to unpack archives and to become somebody else. Not: going past permission bits.
@@ -37,15 +35,6 @@ constexpr std::uint64_t kKept = 1 << 0 /* CHOWN */ | 1 << 3 /* FOWNER */ | 1 << 
                                 1 << 5 /* KILL */ | 1 << 6 /* SETGID */ | 1 << 7 /* SETUID */;
 /// Process 1 could not make the view; nothing has run.
 constexpr int kNoView = -1;
-
-sigset_t watched_signals() {
-    sigset_t set;
-    ::sigemptyset(&set);
-    for (const int signal : kPassedOn)
-        ::sigaddset(&set, signal);
-    ::sigaddset(&set, SIGCHLD);
-    return set;
-}
 
 int code_of(int status) {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);

@@ -103,6 +103,7 @@ std::vector<std::string> taken_back(overlay::Operations& operations, int workspa
 }
 
 struct Served {
+    std::shared_ptr<UniqueFd> workspace;  ///< the raw directory, to read the configuration anew
     std::unique_ptr<overlay::Session> session;
     std::unique_ptr<fs::Mount> mount;
     std::unique_ptr<control::Server> server;
@@ -122,7 +123,7 @@ Result<> open_log(int workspace) {
 
 Result<Served> open_all(DaemonOptions& options, bool keep_stderr) {
     TRY_ASSIGN(const struct stat st, sys::stat_fd(options.workspace.get()));
-    TRY_ASSIGN(const UniqueFd workspace, sys::duplicate(options.workspace.get()));
+    TRY_ASSIGN(UniqueFd workspace, sys::duplicate(options.workspace.get()));
     TRY_ASSIGN(const std::string id, control::new_session_id());
     TRY_ASSIGN(const auto policy, options.config.policy());
     Served served;
@@ -130,6 +131,7 @@ Result<Served> open_all(DaemonOptions& options, bool keep_stderr) {
                overlay::Session::open(std::move(options.workspace),
                                       options.config.session_options(true, policy)));
     if (!keep_stderr) TRY(open_log(workspace.get()));
+    served.workspace = std::make_shared<UniqueFd>(std::move(workspace));
     fs::MountOptions mounting;
     mounting.mountpoint = options.mount_point;
     mounting.source_name = "unwrite:" + id;
@@ -144,6 +146,13 @@ Result<Served> open_all(DaemonOptions& options, bool keep_stderr) {
     service.stop = [mount = served.mount.get()]() -> Result<> {
         mount->stop();
         return {};
+    };
+    service.reload = [raw = served.workspace, session = served.session.get()](
+                         const overlay::Asker& asker, bool only_check) -> Result<> {
+        TRY_ASSIGN(const Config config, load_config(raw->get()));
+        TRY_ASSIGN(auto rules, config.policy());
+        if (only_check) return {};
+        return session->replace_policy(asker, std::move(rules));
     };
     service.oversight = &served.session->oversight();
     control::ServerOptions listening;

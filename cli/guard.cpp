@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -17,23 +16,12 @@
 #include <thread>
 
 #include "base/syscalls.h"
+#include "cli/passed_on.h"
 #include "control/peer.h"
 
 namespace unwrite::cli {
 
 namespace {
-
-constexpr std::array<int, 6> kPassedOn = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
-constexpr std::chrono::milliseconds kGrace(2000);
-
-sigset_t watched_signals() {
-    sigset_t set;
-    ::sigemptyset(&set);
-    for (const int signal : kPassedOn)
-        ::sigaddset(&set, signal);
-    ::sigaddset(&set, SIGCHLD);
-    return set;
-}
 
 /// Waits for the child `pid` and hands it the signals that were sent to this process alone. Those
 /// that the terminal sends reach the child without help.

@@ -30,6 +30,10 @@ const Dispatch::Command Dispatch::kCommands[] = {
     {"check", &Dispatch::check, true},
     {"recover", &Dispatch::recover, false},
     {"audit", &Dispatch::audit, false},
+    {"policy", &Dispatch::policy, true},
+    {"explain", &Dispatch::explain, true},
+    {"allow", &Dispatch::allow, false},
+    {"reload", &Dispatch::reload, false},
 };
 
 namespace {

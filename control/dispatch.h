@@ -12,7 +12,9 @@ namespace unwrite::control {
 /// What the daemon offers besides the operations.
 struct Service {
     DaemonInfo info;
-    std::function<Result<>()> stop;           ///< begins the unmount and returns
+    std::function<Result<>()> stop;  ///< begins the unmount and returns
+    /// Reads the configuration anew and puts its policy in force, unless it is only to be checked.
+    std::function<Result<>(const overlay::Asker& asker, bool only_check)> reload;
     overlay::Oversight* oversight = nullptr;  ///< outlives the server; null: there is none
 };
 
@@ -65,6 +67,10 @@ class Dispatch {
     Result<Json> check(Call& call);
     Result<Json> recover(Call& call);
     Result<Json> audit(Call& call);
+    Result<Json> policy(Call& call);
+    Result<Json> explain(Call& call);
+    Result<Json> allow(Call& call);
+    Result<Json> reload(Call& call);
 
     /// What an agent hears, and the audit log.
     Error refuse(const Client& client, const std::string& what);

@@ -50,6 +50,13 @@ class Remote final : public overlay::Operations, public overlay::Oversight {
 
     Result<overlay::AuditTrail> audit(std::uint64_t most) override;
     void note_refusal(const overlay::Asker& asker, const std::string& command) override;
+    Result<std::vector<overlay::RuleShown>> rules() override;
+    Result<overlay::Explained> explain(const std::string& path) override;
+    Result<> allow(const overlay::Asker& asker, const std::string& path, bool agents,
+                   std::uint64_t seconds) override;
+    /// Makes the daemon read its configuration anew and, unless it is only to be checked, put the
+    /// policy of it in force.
+    Result<> reload_policy(bool only_check);
 
  private:
     explicit Remote(MountPoint mount) : mount_(std::move(mount)) {}

@@ -12,4 +12,30 @@ Result<overlay::AuditTrail> Remote::audit(std::uint64_t most) {
 // The daemon notes what it refuses by itself.
 void Remote::note_refusal(const overlay::Asker& /*asker*/, const std::string& /*command*/) {}
 
+Result<std::vector<overlay::RuleShown>> Remote::rules() {
+    TRY_ASSIGN(const Json json, ask("policy", Json::object()));
+    std::vector<overlay::RuleShown> rules;
+    TRY(Fields(json).get_list("rules", rules).done());
+    return rules;
+}
+
+Result<overlay::Explained> Remote::explain(const std::string& path) {
+    TRY_ASSIGN(const Json json, ask("explain", Json{{"path", encode_bytes(path)}}));
+    overlay::Explained explained;
+    TRY(decode(json, explained));
+    return explained;
+}
+
+// The daemon sees by itself who asks.
+Result<> Remote::allow(const overlay::Asker& /*asker*/, const std::string& path, bool agents,
+                       std::uint64_t seconds) {
+    TRY(ask("allow", Json{{"path", encode_bytes(path)}, {"agents", agents}, {"seconds", seconds}}));
+    return {};
+}
+
+Result<> Remote::reload_policy(bool only_check) {
+    TRY(ask("reload", Json{{"check", only_check}}));
+    return {};
+}
+
 }  // namespace unwrite::control

@@ -46,6 +46,9 @@ Json encode(const overlay::Retention& retention);
 Json encode(const DaemonInfo& info);
 Json encode(const overlay::AuditEntry& entry);
 Json encode(const overlay::AuditTrail& trail);
+Json encode(const overlay::RuleShown& rule);
+Json encode(const overlay::Judged& judged);
+Json encode(const overlay::Explained& explained);
 /// "none", "own" or "all".
 const char* consent_word(overlay::Consent consent);
 
@@ -66,6 +69,9 @@ Result<> decode(const Json& json, overlay::Retention& retention);
 Result<> decode(const Json& json, DaemonInfo& info);
 Result<> decode(const Json& json, overlay::AuditEntry& entry);
 Result<> decode(const Json& json, overlay::AuditTrail& trail);
+Result<> decode(const Json& json, overlay::RuleShown& rule);
+Result<> decode(const Json& json, overlay::Judged& judged);
+Result<> decode(const Json& json, overlay::Explained& explained);
 /// Reads the member "consent"; absent leaves it as it was.
 Fields& get_consent(Fields& fields, overlay::Consent& consent);
 

@@ -42,4 +42,53 @@ Result<> decode(const Json& json, overlay::AuditTrail& trail) {
     return Fields(json).get_list("entries", trail.entries).get("problems", trail.problems).done();
 }
 
+Json encode(const overlay::RuleShown& rule) {
+    return Json{{"pattern", encode_bytes(rule.pattern)},
+                {"action", rule.action},
+                {"for", rule.subjects},
+                {"reason", encode_bytes(rule.reason)},
+                {"source", encode_bytes(rule.source)},
+                {"until_ns", rule.until_ns}};
+}
+
+Result<> decode(const Json& json, overlay::RuleShown& rule) {
+    return Fields(json)
+        .get("pattern", rule.pattern)
+        .get("action", rule.action)
+        .get("for", rule.subjects)
+        .get("reason", rule.reason)
+        .get("source", rule.source)
+        .get("until_ns", rule.until_ns)
+        .done();
+}
+
+Json encode(const overlay::Judged& judged) {
+    return Json{{"may_read", judged.may_read},
+                {"may_write", judged.may_write},
+                {"hidden", judged.hidden},
+                {"reading", encode_bytes(judged.reading)},
+                {"writing", encode_bytes(judged.writing)}};
+}
+
+Result<> decode(const Json& json, overlay::Judged& judged) {
+    return Fields(json)
+        .get("may_read", judged.may_read)
+        .get("may_write", judged.may_write)
+        .get("hidden", judged.hidden)
+        .get("reading", judged.reading)
+        .get("writing", judged.writing)
+        .done();
+}
+
+Json encode(const overlay::Explained& explained) {
+    return Json{{"user", encode(explained.user)}, {"agent", encode(explained.agent)}};
+}
+
+Result<> decode(const Json& json, overlay::Explained& explained) {
+    return Fields(json)
+        .get_object("user", explained.user)
+        .get_object("agent", explained.agent)
+        .done();
+}
+
 }  // namespace unwrite::control

@@ -16,7 +16,7 @@ std::string executable_of(std::int64_t pid) {
 
 }  // namespace
 
-void Auditor::note(std::int64_t pid, std::uint32_t uid, const Deed& deed) {
+AuditEntry Auditor::entry_of(std::int64_t pid, std::uint32_t uid, const Deed& deed) const {
     AuditEntry entry;
     entry.time_ns = wall_clock_ns();
     entry.event = deed.event;
@@ -30,6 +30,15 @@ void Auditor::note(std::int64_t pid, std::uint32_t uid, const Deed& deed) {
         entry.agent = true;
         entry.session = *session;
     }
+    return entry;
+}
+
+Result<> Auditor::note_now(std::int64_t pid, std::uint32_t uid, const Deed& deed) {
+    return log_.append(entry_of(pid, uid, deed));
+}
+
+void Auditor::note(std::int64_t pid, std::uint32_t uid, const Deed& deed) {
+    AuditEntry entry = entry_of(pid, uid, deed);
     const std::lock_guard lock(mutex_);
     sweep();
     const Key key{entry.event, entry.operation, entry.path, entry.executable, entry.session};

@@ -44,6 +44,8 @@ class Auditor {
 
     /// `pid` 0: unknown. A log that cannot be written is told to the daemon's log.
     void note(std::int64_t pid, std::uint32_t uid, const Deed& deed);
+    /// Each time anew, and only then returns; the failure of the log is the answer.
+    Result<> note_now(std::int64_t pid, std::uint32_t uid, const Deed& deed);
     /// Writes what was only counted so far.
     void flush();
 
@@ -54,6 +56,7 @@ class Auditor {
         std::uint64_t more = 0;  ///< than the one that was written
         std::chrono::steady_clock::time_point until;
     };
+    AuditEntry entry_of(std::int64_t pid, std::uint32_t uid, const Deed& deed) const;
     void write(const AuditEntry& entry);            // mutex_ held
     void write_repeated(const Repeated& repeated);  // mutex_ held
     void sweep();                                   // mutex_ held

@@ -27,7 +27,7 @@ PolicedTree::PolicedTree(Tree& tree, Objects& objects, const Origins& origins,
     : tree_(tree),
       objects_(objects),
       origins_(origins),
-      policy_(std::move(policy)),
+      rulebook_(std::move(policy)),
       auditor_(auditor) {}
 
 // ---- marks
@@ -49,19 +49,58 @@ PolicedTree::Mark PolicedTree::unwatched(Mark mark) {
 
 PolicedTree::Mark PolicedTree::mark_of(NodeId id) const {
     if (marked_.load(std::memory_order_relaxed) == 0) return {};
-    const Shard& s = shard(id);
-    const std::shared_lock lock(s.mutex);
-    const auto found = s.marks.find(id);
-    return found == s.marks.end() ? Mark() : found->second;
+    Kept kept;
+    {
+        const Shard& s = shard(id);
+        const std::shared_lock lock(s.mutex);
+        const auto found = s.marks.find(id);
+        if (found == s.marks.end()) return {};
+        kept = found->second;
+    }
+    ignore_expired();
+    return kept.generation == rulebook_.generation() ? kept.mark : judged_again(id, kept.mark);
 }
 
-void PolicedTree::keep(NodeId id, const Mark& mark) {
+// By where it stands now. What has no name any more stays what it was.
+PolicedTree::Mark PolicedTree::judged_again(NodeId id, const Mark& old) const {
+    const unsigned generation = rulebook_.generation();
+    const auto object = objects_.get(id);
+    const auto path = path_of(id);
+    if (!object || !path) return old;
+    Mark mark = judge_path(*path, (*object)->type());
+    if (!S_ISDIR((*object)->type())) {
+        const auto st = objects_.stat(*object);
+        if (!st || st->st_nlink > 1) mark.add(alias_mark((*object)->key()));
+    }
+    Shard& s = shard(id);
+    const std::unique_lock lock(s.mutex);
+    if (const auto found = s.marks.find(id); found != s.marks.end())
+        found->second = {mark, generation};
+    return mark;
+}
+
+void PolicedTree::keep(NodeId id, const Mark& mark, unsigned generation) {
     if (mark == Mark()) return;
     Shard& s = shard(id);
     const std::unique_lock lock(s.mutex);
     const auto [entry, fresh] = s.marks.try_emplace(id);
-    entry->second.add(mark);
+    if (fresh || entry->second.generation != generation) entry->second = {Mark(), generation};
+    entry->second.mark.add(mark);
     if (fresh) marked_.fetch_add(1);
+}
+
+void PolicedTree::rules_changed() {
+    KernelCaches* caches = caches_.load();
+    if (caches == nullptr) return;
+    Restored all;
+    all.names = true;
+    for (const Shard& s : shards_) {
+        const std::shared_lock lock(s.mutex);
+        for (const auto& [id, kept] : s.marks)
+            all.objects.push_back(id);
+    }
+    caches->forget(all);
+    caches->announce(all);
 }
 
 void PolicedTree::forget(NodeId id, std::uint64_t lookups) {
@@ -94,17 +133,17 @@ std::optional<std::string> PolicedTree::path_below(NodeId parent, std::string_vi
 }
 
 bool PolicedTree::concerned(NodeId parent, std::string_view name) const {
-    return policy_->may_concern(name) || mark_of(parent).judges_below;
+    return policy().may_concern(name) || rulebook_.was_replaced() || mark_of(parent).judges_below;
 }
 
 PolicedTree::Mark PolicedTree::judge_path(const std::string& path, mode_t type) const {
     const auto refused = [&](bool agent) {
-        const Verdict verdict = policy_->judge(path, type & S_IFMT, agent);
+        const Verdict verdict = policy().judge(path, type & S_IFMT, agent);
         return Refusals{!verdict.may_write, !verdict.may_read, verdict.hidden,
                         verdict.watching != nullptr};
     };
     Mark mark{refused(false), {}, S_ISDIR(type)};
-    mark.agent = policy_->tells_agents_apart() ? refused(true) : mark.user;
+    mark.agent = policy().tells_agents_apart() ? refused(true) : mark.user;
     return mark;
 }
 
@@ -134,7 +173,7 @@ Error PolicedTree::refuse(const Caller& caller, const char* operation,
     Deed deed{"refused", operation, path.value_or(std::string()), {}};
     if (path) {
         const bool agent = caller.pid == 0 || origins_.is_agent(caller.pid);
-        const Verdict verdict = policy_->judge(*path, type & S_IFMT, agent);
+        const Verdict verdict = policy().judge(*path, type & S_IFMT, agent);
         const Rule* rule = verdict.may_write ? verdict.reading : verdict.writing;
         if (rule != nullptr) deed.detail = describe(*rule);
     }
@@ -188,9 +227,13 @@ Result<> PolicedTree::walk(UniqueFd top, const Visit& visit) const {
 }
 
 // Which objects have a protected name and others: known after one walk, when the first object with
-// several names is met. No link is made to or from a protected name after that, so it stays true.
-void PolicedTree::note_aliases() {
-    if (std::exchange(aliases_known_, true)) return;
+// several names is met. No link is made to or from a protected name after that, so it stays true
+// for as long as the rules are the same.
+void PolicedTree::note_aliases() const {
+    const unsigned generation = rulebook_.generation();
+    if (aliases_generation_ == generation) return;
+    aliases_generation_ = generation;
+    aliases_.clear();
     const auto root = objects_.open(objects_.root(), Access::kPath);
     if (!root) return;
     auto top = sys::open_at((*root)->fd.get(), ".", O_RDONLY | O_DIRECTORY);
@@ -205,17 +248,21 @@ void PolicedTree::note_aliases() {
            "what cannot be listed cannot be linked to either");
 }
 
+PolicedTree::Mark PolicedTree::alias_mark(const ObjectKey& key) const {
+    const std::lock_guard lock(aliases_mutex_);
+    note_aliases();
+    const auto alias = aliases_.find(key);
+    return alias == aliases_.end() ? Mark() : alias->second;
+}
+
 Entry PolicedTree::noted(Entry entry, NodeId parent, std::string_view name) {
+    ignore_expired();
+    const unsigned generation = rulebook_.generation();
     Mark mark = judge(parent, name, entry.st.st_mode);
     if (S_ISREG(entry.st.st_mode) && entry.st.st_nlink > 1) {
-        if (const auto object = objects_.get(entry.id)) {
-            const std::lock_guard lock(aliases_mutex_);
-            note_aliases();
-            const auto alias = aliases_.find((*object)->key());
-            if (alias != aliases_.end()) mark.add(alias->second);
-        }
+        if (const auto object = objects_.get(entry.id)) mark.add(alias_mark((*object)->key()));
     }
-    keep(entry.id, mark);
+    keep(entry.id, mark, generation);
     mark.add(mark_of(entry.id));
     entry.personal = mark.user != mark.agent || mark.user.watched;
     if (mark.user.write && !S_ISLNK(entry.st.st_mode)) entry.st.st_mode &= ~kWriteBits;
@@ -349,7 +396,7 @@ Result<> PolicedTree::rename(const Caller& caller, NodeId parent, std::string_vi
     const std::string to = join_path(*to_above, std::string(to_name));
     std::shared_lock shared(moving_, std::defer_lock);
     std::unique_lock exclusive(moving_, std::defer_lock);
-    if (policy_->tells_apart(from, to)) {
+    if (policy().tells_apart(from, to)) {
         exclusive.lock();
         Result<> moved;
         if (S_ISDIR(source->st.st_mode)) moved = check_moved(parent, name, from, to);
@@ -364,10 +411,10 @@ Result<> PolicedTree::rename(const Caller& caller, NodeId parent, std::string_vi
     TRY(tree_.rename(caller, parent, name, to_parent, to_name, flags));
     // The names below the moved directory are judged by where it stands now.
     if (const ObjectPtr moved = objects_.find(key_of(*source)))
-        keep(moved->id(), judge(to_parent, to_name, source->st.st_mode));
+        keep(moved->id(), judge(to_parent, to_name, source->st.st_mode), rulebook_.generation());
     if (target) {
         if (const ObjectPtr back = objects_.find(key_of(*target)))
-            keep(back->id(), judge(parent, name, target->st.st_mode));
+            keep(back->id(), judge(parent, name, target->st.st_mode), rulebook_.generation());
     }
     return {};
 }
@@ -424,7 +471,7 @@ Result<std::vector<ListedEntry>> PolicedTree::read_directory(NodeId id, std::int
                                                              std::size_t limit) {
     for (;;) {
         TRY_ASSIGN(std::vector<ListedEntry> entries, tree_.read_directory(id, offset, limit));
-        if (entries.empty() || !policy_->hides()) return entries;
+        if (entries.empty() || !policy().hides()) return entries;
         offset = entries.back().next;
         std::erase_if(entries, [&](const ListedEntry& entry) {
             return judge(id, entry.name, DTTOIF(entry.type)).user.hidden;

@@ -22,7 +22,7 @@
 #include "overlay/auditor.h"
 #include "overlay/objects.h"
 #include "overlay/origins.h"
-#include "overlay/policy.h"
+#include "overlay/rulebook.h"
 
 namespace unwrite::overlay {
 
@@ -31,7 +31,15 @@ class PolicedTree final : public Tree {
     PolicedTree(Tree& tree, Objects& objects, const Origins& origins,
                 std::shared_ptr<const Policy> policy, Auditor& auditor);
 
-    void set_caches(KernelCaches* caches) override { tree_.set_caches(caches); }
+    Rulebook& rulebook() { return rulebook_; }
+    /// After the rulebook changed: the kernel forgets names and attributes. Without a lock of the
+    /// tree.
+    void rules_changed();
+
+    void set_caches(KernelCaches* caches) override {
+        caches_ = caches;
+        tree_.set_caches(caches);
+    }
     Result<Entry> lookup(const Caller& caller, NodeId parent, std::string_view name) override;
     void forget(NodeId id, std::uint64_t lookups) override;
     Result<struct stat> getattr(NodeId id) override;
@@ -98,15 +106,23 @@ class PolicedTree final : public Tree {
         bool operator==(const Mark&) const = default;
         void add(const Mark& other);
     };
+    struct Kept {
+        Mark mark;
+        unsigned generation = 0;  ///< of the rulebook when it was judged
+    };
     struct Shard {
         mutable std::shared_mutex mutex;
-        std::unordered_map<NodeId, Mark> marks;
+        std::unordered_map<NodeId, Kept> marks;
     };
     static constexpr std::size_t kShards = 16;
     Shard& shard(NodeId id) const { return shards_[id % kShards]; }
 
+    const Policy& policy() const { return rulebook_.now(); }
+    /// The generation is the current one after that.
+    void ignore_expired() const { rulebook_.now(); }
     Mark mark_of(NodeId id) const;
-    void keep(NodeId id, const Mark& mark);
+    Mark judged_again(NodeId id, const Mark& old) const;
+    void keep(NodeId id, const Mark& mark, unsigned generation);
     Refusals refusals(const Mark& mark, const Caller& caller) const;
     /// Writes the refusal down and returns it. `path`: nothing when it is not known any more.
     Error refuse(const Caller& caller, const char* operation,
@@ -123,7 +139,8 @@ class PolicedTree final : public Tree {
                       std::string_view name, mode_t type) const;
     Result<> may_change(const Caller& caller, const char* operation, NodeId id) const;
     Entry noted(Entry entry, NodeId parent, std::string_view name);
-    void note_aliases();  // aliases_mutex_ held
+    Mark alias_mark(const ObjectKey& key) const;
+    void note_aliases() const;  // aliases_mutex_ held
     Result<> check_moved(NodeId parent, std::string_view name, const std::string& from,
                          const std::string& to) const;
     using Visit = std::function<bool(const std::string& below, const sys::StatX& x)>;
@@ -135,16 +152,17 @@ class PolicedTree final : public Tree {
     Tree& tree_;
     Objects& objects_;
     const Origins& origins_;
-    const std::shared_ptr<const Policy> policy_;
+    mutable Rulebook rulebook_;
+    std::atomic<KernelCaches*> caches_{nullptr};
     Auditor& auditor_;
     mutable std::array<Shard, kShards> shards_;
     std::atomic<std::size_t> marked_{0};
     /// Held shared by whoever makes a name, exclusively while a directory moves to where other
     /// rules hold: nothing may be made in it between the look and the move.
     std::shared_mutex moving_;
-    std::mutex aliases_mutex_;
-    bool aliases_known_ = false;                   // guarded by aliases_mutex_
-    std::unordered_map<ObjectKey, Mark> aliases_;  // guarded by aliases_mutex_
+    mutable std::mutex aliases_mutex_;
+    mutable std::optional<unsigned> aliases_generation_;   // of aliases_; guarded by aliases_mutex_
+    mutable std::unordered_map<ObjectKey, Mark> aliases_;  // guarded by aliases_mutex_
 };
 
 }  // namespace unwrite::overlay

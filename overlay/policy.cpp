@@ -40,6 +40,30 @@ std::string describe(const Rule& rule) {
     return text;
 }
 
+RuleShown shown(const Rule& rule) {
+    RuleShown made;
+    made.pattern = rule.pattern;
+    made.action = rule.pattern.starts_with('!') ? "allow" : action_word(rule.action);
+    made.subjects = rule.subjects == Subjects::kEveryone ? "everyone"
+                    : rule.subjects == Subjects::kAgents ? "agents"
+                                                         : "user";
+    made.reason = rule.reason;
+    made.source = rule.source;
+    return made;
+}
+
+Explained explain(const Policy& policy, std::string_view path, std::uint32_t type) {
+    const auto judged = [&](bool agent) {
+        const Verdict verdict = policy.judge(path, type, agent);
+        const auto words = [](const Rule* rule) {
+            return rule == nullptr ? std::string() : describe(*rule);
+        };
+        return Judged{verdict.may_read, verdict.may_write, verdict.hidden, words(verdict.reading),
+                      words(verdict.writing)};
+    };
+    return {judged(false), judged(true)};
+}
+
 Result<std::shared_ptr<const Policy>> Policy::compile(std::vector<Rule> rules) {
     auto policy = std::make_shared<Policy>();
     for (const Rule& rule : rules) {
@@ -64,7 +88,7 @@ Result<std::shared_ptr<const Policy>> Policy::compile(std::vector<Rule> rules) {
         policy->note_beginning(compiled.glob);
         policy->compiled_.push_back(std::move(compiled));
         policy->hides_ |= rule.action == Action::kHide;
-        policy->tells_agents_apart_ |= rule.subjects == Subjects::kAgents;
+        policy->tells_agents_apart_ |= rule.subjects != Subjects::kEveryone;
     }
     policy->rules_ = std::move(rules);
     return std::shared_ptr<const Policy>(std::move(policy));
@@ -94,7 +118,7 @@ Verdict Policy::judge(std::string_view path, std::uint32_t type, bool agent) con
     Verdict verdict;
     for (std::size_t i = 0; i < rules_.size(); ++i) {
         const Rule& rule = rules_[i];
-        if (rule.subjects == Subjects::kAgents && !agent) continue;
+        if (rule.subjects == (agent ? Subjects::kUser : Subjects::kAgents)) continue;
         if (rule.files_only && !S_ISREG(type)) continue;
         if (!compiled_[i].glob.matches(folded, S_ISDIR(type))) continue;
         const Action action = compiled_[i].exception ? Action::kAllow : rule.action;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "overlay/glob.h"
+#include "overlay/oversight.h"
 
 namespace unwrite::overlay {
 
@@ -24,7 +25,11 @@ enum class Action {
     kWatch,      ///< as the other rules say; who looks it up is in the audit log
 };
 
-enum class Subjects { kEveryone, kAgents };
+enum class Subjects {
+    kEveryone,
+    kAgents,
+    kUser,  ///< everybody else; no configuration says this, `policy allow` does
+};
 
 struct Rule {
     std::string pattern{};  ///< a leading `!` makes it an exception, whatever `action` says
@@ -55,7 +60,7 @@ class Policy {
 
     bool empty() const { return rules_.empty(); }
     const std::vector<Rule>& rules() const { return rules_; }
-    /// True when a rule concerns agents alone: the same name is then one thing to an agent and
+    /// True when a rule does not concern everyone: the same name is then one thing to an agent and
     /// another to the user.
     bool tells_agents_apart() const { return tells_agents_apart_; }
     /// True when any rule hides names.
@@ -89,6 +94,9 @@ class Policy {
 std::vector<Rule> default_rules();
 std::vector<Rule> strict_forge_rules();
 
+/// For people.
+RuleShown shown(const Rule& rule);
+Explained explain(const Policy& policy, std::string_view path, std::uint32_t type);
 /// For people: the pattern, where it stands, and why.
 std::string describe(const Rule& rule);
 

@@ -47,6 +47,10 @@ class Session {
     /// True when the process is, or descends from, a registered run: what agents may not do is
     /// refused to it.
     virtual bool is_agent(std::int64_t pid) const = 0;
+    /// Other rules from now on; allowances stay. What is open already and concerned no rule before
+    /// is judged when its name is looked up again. In the audit log. kUsage when no policy is in
+    /// force.
+    virtual Result<> replace_policy(const Asker& asker, std::shared_ptr<const Policy> policy) = 0;
 };
 
 }  // namespace unwrite::overlay

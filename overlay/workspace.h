@@ -64,6 +64,11 @@ class Workspace final : public Session, public Operations, public Oversight {
 
     Result<AuditTrail> audit(std::uint64_t most) override;
     void note_refusal(const Asker& asker, const std::string& command) override;
+    Result<std::vector<RuleShown>> rules() override;
+    Result<Explained> explain(const std::string& path) override;
+    Result<> allow(const Asker& asker, const std::string& path, bool agents,
+                   std::uint64_t seconds) override;
+    Result<> replace_policy(const Asker& asker, std::shared_ptr<const Policy> policy) override;
 
  private:
     Workspace(std::unique_ptr<journal::Journal> journal, UniqueFd directory, ObjectKey root,

@@ -52,7 +52,7 @@ Workspace::Workspace(std::unique_ptr<journal::Journal> journal, UniqueFd directo
       restorer_(locator_, RestoreSettings{options.mtime_now}),
       inspector_(locator_, *journal_, *origins_),
       head_(head) {
-    if (options.policy && !options.policy->empty())
+    if (options.policy)
         policed_ =
             std::make_unique<PolicedTree>(tree_, objects_, *origins_, options.policy, auditor_);
 }

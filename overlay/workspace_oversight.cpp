@@ -1,5 +1,9 @@
-#include <algorithm>
+#include <sys/stat.h>
 
+#include <algorithm>
+#include <cerrno>
+
+#include "base/clock.h"
 #include "overlay/workspace.h"
 
 namespace unwrite::overlay {
@@ -27,6 +31,68 @@ Result<> Workspace::repair_audit(Checked& checked) {
 
 void Workspace::note_refusal(const Asker& asker, const std::string& command) {
     auditor_.note(asker.pid, asker.uid, {"refused", command, {}, "an agent may not do this"});
+}
+
+namespace {
+
+Error no_policy(const std::string& what) {
+    return Error(ErrorKind::kUsage, EINVAL, what + ": no policy is in force here",
+                 "mount the workspace; `unwrite mount` puts it in force");
+}
+
+}  // namespace
+
+Result<std::vector<RuleShown>> Workspace::rules() {
+    if (!policed_) return no_policy("show the policy");
+    std::vector<RuleShown> all;
+    for (const Rule& rule : policed_->rulebook().now().rules())
+        all.push_back(shown(rule));
+    // The allowances are the last of them, in the same order.
+    const std::vector<Allowance> allowances = policed_->rulebook().allowances();
+    const std::size_t count = std::min(all.size(), allowances.size());
+    for (std::size_t i = 0; i < count; ++i)
+        all[all.size() - count + i].until_ns = allowances[allowances.size() - count + i].until_ns;
+    return all;
+}
+
+Result<Explained> Workspace::explain(const std::string& path) {
+    if (!policed_) return no_policy("explain the policy");
+    std::uint32_t type = S_IFREG;
+    TRY_ASSIGN(const HandlePtr root, objects_.open(objects_.root(), Access::kPath));
+    if (const auto x = sys::statx_at(root->fd.get(), path)) type = x->st.st_mode & S_IFMT;
+    return overlay::explain(policed_->rulebook().now(), path, type);
+}
+
+Result<> Workspace::allow(const Asker& asker, const std::string& path, bool agents,
+                          std::uint64_t seconds) {
+    if (!policed_) return no_policy("allow a path");
+    if (path.empty()) {
+        return Error(ErrorKind::kUsage, EINVAL, "allow a path: it is the whole workspace",
+                     "`profile = \"none\"` in the configuration puts no rules in force");
+    }
+    constexpr std::uint64_t kMostSeconds = 10ull * 365 * 86400;
+    Allowance allowance{path, agents, 0};
+    if (seconds != 0) {
+        allowance.until_ns = wall_clock_ns() + static_cast<std::int64_t>(
+                                                   std::min(seconds, kMostSeconds) * 1'000'000'000);
+    }
+    // Written down first: what cannot be seen later is not allowed now.
+    const std::string whom = agents ? "to everyone" : "to the user";
+    TRY(auditor_.note_now(asker.pid, asker.uid,
+                          {"allowed", "policy", path,
+                           whom + (seconds == 0 ? std::string(" until the unmount")
+                                                : " for " + std::to_string(seconds) + " s")}));
+    TRY(policed_->rulebook().allow(allowance));
+    policed_->rules_changed();
+    return {};
+}
+
+Result<> Workspace::replace_policy(const Asker& asker, std::shared_ptr<const Policy> policy) {
+    if (!policed_) return no_policy("reload the policy");
+    TRY(auditor_.note_now(asker.pid, asker.uid, {"reloaded", "policy", {}, {}}));
+    TRY(policed_->rulebook().replace(std::move(policy)));
+    policed_->rules_changed();
+    return {};
 }
 
 }  // namespace unwrite::overlay

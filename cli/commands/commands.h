@@ -25,6 +25,7 @@ void add_restore(CLI::App& app, Context& context);
 void add_review(CLI::App& app, Context& context);
 void add_recover(CLI::App& app, Context& context);
 void add_check(CLI::App& app, Context& context);
+void add_policy(CLI::App& app, Context& context);
 void add_gc(CLI::App& app, Context& context);
 void add_doctor(CLI::App& app, Context& context);
 /// `git undo` and `git feedback`.

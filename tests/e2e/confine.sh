@@ -74,7 +74,7 @@ S167_no_directory_of_before_is_inherited() { # M2, 21
     u unmount "$scratch/at"
 }
 
-S167_nothing_is_written_beside_the_workspace() {
+S43_S167_nothing_is_written_beside_the_workspace() {
     mkdir "$scratch/given"
     echo outside >"$scratch/beside"
     begin_confined

@@ -151,3 +151,72 @@ S44_S82_refusals_are_in_the_audit_log() {
     end
     check_state
 }
+
+S44_S65_the_user_allows_and_reloads() {
+    echo SECRET=1 >"$W/.env"
+    echo plan >"$W/plan"
+    mkdir -p "$XDG_CONFIG_HOME/unwrite"
+    u -C "$W" policy show
+    out_has "*.env"
+    u -C "$W" policy explain .env
+    out_has "an agent: may not read it, by *.env (profile default): it may hold a secret"
+    begin
+    refused "echo x >>.env"
+    say "allowed to the user, at once, and written down"
+    u policy allow .env --for 10m
+    echo two >>.env
+    equal .env "SECRET=1
+two"
+    expect 1 run --on-exit keep -- cat .env
+    u log --audit
+    out_has "allowed policy .env"
+    out_has "to the user for 600 s"
+    u policy show
+    out_has "policy allow until"
+    u --json policy explain .env
+    json 'j["user"]["may_write"] and not j["agent"]["may_read"]'
+    say "other rules, without a new mount"
+    printf '[policy]\nprofile = "none"\n[[policy.rule]]\npattern = "plan"\naction = "deny-write"\nreason = "it is agreed"\n' \
+        >"$XDG_CONFIG_HOME/unwrite/unwrite.toml"
+    echo still >>plan
+    u policy check
+    u policy reload
+    refused "echo x >>plan"
+    touch new.key
+    u policy explain plan
+    out_has "it is agreed"
+    say "a mistake changes nothing and is named"
+    printf '[policy]\nprofile = "some"\n' >"$XDG_CONFIG_HOME/unwrite/unwrite.toml"
+    expect 2 policy check
+    err_has "unwrite.toml:2"
+    expect 2 policy reload
+    err_has "policy.profile"
+    refused "echo x >>plan"
+    rm "$XDG_CONFIG_HOME/unwrite/unwrite.toml"
+    u policy reload
+    echo more >>plan
+    refused "touch other.key"
+    u check
+    end
+}
+
+S40_S44_an_agent_decides_nothing() {
+    echo SECRET=1 >"$W/.env"
+    begin
+    local asked=0 words
+    for words in "commit --yes" "discard --yes" "policy allow .env" "policy allow .env --agents" "policy reload" "policy check" \
+        "log --audit" "gc" "check --repair" "recover"; do
+        # shellcheck disable=SC2086
+        expect 4 run --no-confine --on-exit keep -- "$program" $words
+        asked=$((asked + 1))
+    done
+    expect 4 run --no-confine --on-exit keep -- "$program" unmount --force "$W"
+    is_mounted "$W"
+    say "it may see what binds it"
+    u run --no-confine --on-exit keep -- "$program" policy explain .env
+    out_has "may not read it"
+    u --json log --audit
+    json '{"commit", "discard", "allow", "reload", "audit", "gc", "repair", "recover", "stop"} <= {e["operation"] for e in j["entries"] if e["agent"] and e["event"] == "refused"}'
+    refused "echo x >>.env"
+    end
+}

@@ -1,0 +1,178 @@
+// policy show, explain, check, allow, reload. Where the workspace is mounted the daemon knows what
+// is in force; where not, the configuration says what would be.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/syscalls.h"
+#include "cli/commands/commands.h"
+#include "cli/text.h"
+#include "cli/workspace.h"
+
+namespace unwrite::cli {
+
+namespace {
+
+struct PolicyOptions {
+    std::string path;
+    std::string age;
+    bool agents = false;
+};
+
+/// The workspace at or above `directory`, mounted or not, as a descriptor of its root; the
+/// configuration is read through it when it is not mounted.
+Result<std::shared_ptr<const overlay::Policy>> configured(const std::string& directory) {
+    const std::string root = state_above(directory);
+    TRY_ASSIGN(const UniqueFd fd,
+               sys::open_at(AT_FDCWD, root.empty() ? directory : root, O_RDONLY | O_DIRECTORY));
+    TRY_ASSIGN(const Config config, load_config(fd.get()));
+    return config.policy();
+}
+
+/// The mounted workspace; nothing when there is none.
+Result<std::optional<Workspace>> mounted(const Context& context) {
+    Result<Workspace> workspace = Workspace::open_mounted(context.base);
+    if (workspace) return std::optional<Workspace>(*std::move(workspace));
+    const Error& error = workspace.error();
+    const bool none = error.kind() == ErrorKind::kNoWorkspace &&
+                      (error.number() == ENOENT || state_above(context.base) != "");
+    if (none) return std::optional<Workspace>();
+    return error;
+}
+
+std::string rule_line(const overlay::RuleShown& rule) {
+    std::string line = fmt::format("{:<10} {:<8} {:<28} {}", rule.action, rule.subjects,
+                                   quote_name(rule.pattern), harmless(rule.source));
+    if (!rule.reason.empty()) line += ": " + harmless(rule.reason);
+    if (rule.until_ns != 0) line += " until " + time_words(rule.until_ns);
+    return line;
+}
+
+Result<int> show(Context& context, const PolicyOptions& /*options*/) {
+    TRY_ASSIGN(const std::optional<Workspace> workspace, mounted(context));
+    std::vector<overlay::RuleShown> rules;
+    if (workspace) {
+        TRY_ASSIGN(rules, workspace->remote()->rules());
+    } else {
+        TRY_ASSIGN(const auto policy, configured(context.base));
+        for (const overlay::Rule& rule : policy->rules())
+            rules.push_back(overlay::shown(rule));
+    }
+    if (context.json) {
+        context.out.line(control::dump(
+            control::Json{{"rules", control::encode_list(rules)}, {"mounted", bool(workspace)}}));
+        return kDone;
+    }
+    for (const overlay::RuleShown& rule : rules)
+        context.out.line(rule_line(rule));
+    context.notes.line(workspace ? "In force. Of the rules that match, the last decides."
+                                 : "In force when it is mounted. Of the rules that match, the last "
+                                   "decides.");
+    return kDone;
+}
+
+void explain_to(Context& context, const char* who, const overlay::Judged& judged) {
+    const auto because = [](const std::string& rule) {
+        return rule.empty() ? std::string(", no rule is about it") : ", by " + harmless(rule);
+    };
+    context.out.line(fmt::format("{}: {}{}", who,
+                                 judged.hidden     ? "does not see it"
+                                 : judged.may_read ? "may read it"
+                                                   : "may not read it",
+                                 because(judged.reading)));
+    context.out.line(fmt::format("{}: {}{}", who,
+                                 judged.may_write ? "may write it" : "may not write it",
+                                 because(judged.writing)));
+}
+
+Result<int> explain(Context& context, const PolicyOptions& options) {
+    TRY_ASSIGN(const std::optional<Workspace> workspace, mounted(context));
+    overlay::Explained explained;
+    if (workspace) {
+        TRY_ASSIGN(const std::string path, workspace->inside(context.base, options.path));
+        TRY_ASSIGN(explained, workspace->remote()->explain(path));
+    } else {
+        const std::string above = state_above(context.base);
+        const std::string root = above.empty() ? context.base : above;
+        const std::string plain = absolute_path(context.base, options.path);
+        if (!control::is_within(plain, root)) {
+            return Error(
+                ErrorKind::kUsage, EINVAL,
+                "explain " + quote_name(options.path) + ": it is not in " + quote_name(root));
+        }
+        TRY_ASSIGN(const auto policy, configured(context.base));
+        const Result<struct stat> st = sys::stat_at(AT_FDCWD, plain);
+        explained = overlay::explain(*policy, plain.substr(root == "/" ? 1 : root.size() + 1),
+                                     st ? st->st_mode & S_IFMT : S_IFREG);
+    }
+    if (context.json) {
+        context.out.line(control::dump(control::encode(explained)));
+        return kDone;
+    }
+    explain_to(context, "the user", explained.user);
+    explain_to(context, "an agent", explained.agent);
+    return kDone;
+}
+
+Result<int> check(Context& context, const PolicyOptions& /*options*/) {
+    TRY_ASSIGN(const std::optional<Workspace> workspace, mounted(context));
+    if (workspace) {
+        // The workspace's own file is behind the mount: the daemon reads it.
+        TRY(workspace->remote()->reload_policy(true));
+    } else {
+        TRY(configured(context.base));
+    }
+    context.out.line("The configuration is good.");
+    return kDone;
+}
+
+Result<int> allow(Context& context, const PolicyOptions& options) {
+    std::uint64_t seconds = 0;
+    if (!options.age.empty()) {
+        TRY_ASSIGN(seconds, parse_age(options.age));
+    }
+    TRY_ASSIGN(Workspace workspace, Workspace::open_mounted(context.base));
+    TRY_ASSIGN(const std::string path, workspace.inside(context.base, options.path));
+    TRY(workspace.oversight().allow(asker(), path, options.agents, seconds));
+    context.out.line(
+        fmt::format("{} may be read and written by {} {}", quote_name(path),
+                    options.agents ? "everyone" : "the user, and not by agents,",
+                    seconds == 0 ? std::string("until the unmount") : "for " + options.age));
+    return kDone;
+}
+
+Result<int> reload(Context& context, const PolicyOptions& /*options*/) {
+    TRY_ASSIGN(Workspace workspace, Workspace::open_mounted(context.base));
+    TRY(workspace.remote()->reload_policy(false));
+    context.out.line("The rules of the configuration are in force.");
+    return kDone;
+}
+
+}  // namespace
+
+void add_policy(CLI::App& app, Context& context) {
+    CLI::App* policy = app.add_subcommand("policy", "What may be written and read, and by whom");
+    policy->require_subcommand(1);
+    const auto options = std::make_shared<PolicyOptions>();
+    add_command(*policy, context, "show", "The rules, in order", options, show);
+    add_command(*policy, context, "explain", "What may be done at a path, and by which rule",
+                options, explain)
+        ->add_option("PATH", options->path, "The path; it need not be there")
+        ->required();
+    add_command(*policy, context, "check", "Whether the configuration makes sense", options, check);
+    CLI::App* command = add_command(*policy, context, "allow",
+                                    "Read and write a path whatever the rules say; it is in the "
+                                    "audit log",
+                                    options, allow);
+    command->add_option("PATH", options->path, "The path, and what is below it")->required();
+    command->add_option("--for", options->age,
+                        "For how long, as 10m or 2h (else until the unmount)");
+    command->add_flag("--agents", options->agents, "Agents may, too");
+    add_command(*policy, context, "reload", "Put the rules of the configuration in force", options,
+                reload);
+}
+
+}  // namespace unwrite::cli

@@ -1,0 +1,26 @@
+// Which signals the processes between `run` and its command hand on to it, and how long they wait
+// for what it leaves behind.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <csignal>
+
+namespace unwrite::cli {
+
+inline constexpr std::array<int, 6> kPassedOn = {SIGINT, SIGQUIT, SIGTERM,
+                                                 SIGHUP, SIGUSR1, SIGUSR2};
+/// From asking processes to end to making them.
+inline constexpr std::chrono::milliseconds kGrace(2000);
+
+/// Those, and the end of a child.
+inline sigset_t watched_signals() {
+    sigset_t set;
+    ::sigemptyset(&set);
+    for (const int signal : kPassedOn)
+        ::sigaddset(&set, signal);
+    ::sigaddset(&set, SIGCHLD);
+    return set;
+}
+
+}  // namespace unwrite::cli
