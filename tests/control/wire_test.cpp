@@ -115,5 +115,18 @@ TEST(Wire, UnknownMembersOfANewerProgramAreIgnored) {
     EXPECT_EQ(collected.nodes, 4u);
 }
 
+TEST(Wire, OversightComesBackWhole) {
+    overlay::AuditTrail trail;
+    trail.entries.push_back({-7, "refused", 3, 42, 1000, true, "write", "a\xff\n", "/bin/x\xc3",
+                             "run-5", "*.key (profile default)"});
+    trail.problems = {"audit.log: line 1 was changed"};
+    expect_round_trip(trail);
+    overlay::Explained explained;
+    explained.user = {true, false, true, "a\xfe", "b"};
+    explained.agent = {false, true, false, "", "c"};
+    expect_round_trip(explained);
+    expect_round_trip(overlay::RuleShown{"/x\xff", "allow", "user", "r\xfe", "s", 5});
+}
+
 }  // namespace
 }  // namespace unwrite::control

@@ -28,7 +28,7 @@ class KilledEdit : public Looking {
         EditRecord record;
         record.token = "0123456789abcdef";
         for (const char* name : {"one", "two"})
-            record.files.push_back({name, edit::digest_of("new"), true});
+            record.files.push_back({name, digest_of("new"), true});
         const auto begun = begin_edit(operations(), asker, "edit", record);
         ASSERT_TRUE(begun) << begun.error().message();
     }
