@@ -5,6 +5,7 @@
 //   workspace_restore.cpp  rollback, undo, redo, discard
 //   workspace_revert.cpp   taking back one part and keeping the rest; single paths
 //   workspace_decide.cpp   keeping one part for good and taking back another
+//   workspace_states.cpp   revert_to_state
 //   workspace_nodes.cpp    checkpoint, runs, commit, gc, check
 //   workspace_oversight.cpp  what the user sees and decides of the policy
 // What is only looked at goes to the Inspector.
@@ -21,6 +22,7 @@
 #include "overlay/live_tree.h"
 #include "overlay/policed_tree.h"
 #include "overlay/restorer.h"
+#include "overlay/reverts.h"
 #include "overlay/session.h"
 #include "overlay/vanished.h"
 
@@ -28,7 +30,7 @@ namespace unwrite::overlay {
 
 struct RevertPlan;
 
-class Workspace final : public Session, public Operations, public Oversight {
+class Workspace final : public Session, public Operations, public Oversight, public Reverts {
  public:
     static Result<std::unique_ptr<Workspace>> open(UniqueFd directory,
                                                    const SessionOptions& options);
@@ -54,6 +56,9 @@ class Workspace final : public Session, public Operations, public Oversight {
     Result<Decided> decide(const Asker& asker, const Decision& decision, bool dry_run) override;
     Result<Moved> restore_paths(const Asker& asker, const std::vector<std::string>& paths,
                                 const std::string& node, bool dry_run) override;
+    Result<std::string> request_revert(const Asker& asker, const std::string& arguments,
+                                       bool for_agent) override;
+    Result<std::vector<std::string>> apply_reverts(const Asker& asker) override;
     Result<Status> status(const std::string& since, bool count_lines) override;
     Result<Log> log(const std::string& path, bool all, bool changes) override;
     Result<std::vector<FileDiff>> diff(const std::string& from, const std::string& to,
@@ -105,6 +110,8 @@ class Workspace final : public Session, public Operations, public Oversight {
     Result<Weighed> weigh(const Asker& asker, const Decision& decision);
     Result<> apply_decision(const Weighed& weighed, const Decision& decision, OriginNumber origin);
     Result<> write_decision(const Weighed& weighed, const Decision& decision, OriginNumber origin);
+    class StateTree;
+    Result<> note_revert(const StateTree& tree, const std::string& key, const std::string& event);
 
     // Without the gate.
     /// Anything between the root and the live state.
