@@ -122,3 +122,17 @@ S47_S76_each_state_says_where_git_stood() {
     out_lacks "("
     end
 }
+
+S121_the_page_says_what_the_command_does() {
+    local page=$here/../../docs/git.md option heading
+    for command in undo feedback; do
+        "$program" git $command --help | sed -n '/^Options:/,/^$/p' | grep -oE -- '--[a-z-]+' | grep -vx -- --help | sort -u >"$scratch/options"
+        [[ -s $scratch/options ]] || fail "--help of $command lists no option"
+        while read -r option; do
+            grep -qE -- "$option\b" "$page" || fail "docs/git.md lacks $option of git $command"
+        done <"$scratch/options"
+    done
+    for heading in "What is taken back, and what is kept" "What happens when" "What it leaves" "By hand"; do
+        grep -qxF "## $heading" "$page" || fail "docs/git.md lacks: $heading"
+    done
+}

@@ -1,0 +1,66 @@
+#include "cli/git_commit.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <set>
+
+#include "cli/text.h"
+
+namespace unwrite::cli {
+
+namespace {
+
+/// Where the workspace lies in the repository: "" at its top, else "a/b/".
+Result<std::string> prefix_of(const std::string& workspace, const std::string& repository) {
+    TRY_ASSIGN(const std::string inner, real_path("/", workspace));
+    TRY_ASSIGN(const std::string outer, real_path("/", repository));
+    if (inner == outer) return std::string();
+    if (!inner.starts_with(outer + "/")) {
+        return Error(ErrorKind::kNotFound, ENOENT,
+                     "commit to git: the work tree " + quote_name(outer) +
+                         " is not around the workspace");
+    }
+    return inner.substr(outer.size() + 1) + "/";
+}
+
+}  // namespace
+
+Result<git::Accepted> commit_to_git(const Workspace& workspace,
+                                    const std::vector<overlay::Change>& changes,
+                                    const std::string& message) {
+    git::InstalledPrograms programs;
+    TRY_ASSIGN(const git::Repository repository,
+               git::Repository::open(programs, workspace.root()));
+    TRY_ASSIGN(const std::string prefix, prefix_of(workspace.root(), repository.root()));
+    std::set<std::string> paths;
+    for (const overlay::Change& change : changes) {
+        paths.insert(prefix + change.path);
+        if (!change.old_path.empty()) paths.insert(prefix + change.old_path);
+    }
+    return git::commit_accepted(repository, paths, message);
+}
+
+void print_accepted(Context& context, const git::Accepted& accepted) {
+    context.notes.line(
+        fmt::format("git: {} on {}: {}", git::short_id(accepted.commit),
+                    accepted.branch.empty() ? "no branch" : quote_name(accepted.branch),
+                    counted(accepted.files.size(), "file", "files")));
+    for (const std::string& path : accepted.left_out)
+        context.notes.line("git: not in it: " + quote_name(path));
+}
+
+control::Json encode(const git::Accepted& accepted) {
+    control::Json files = control::Json::array();
+    for (const std::string& file : accepted.files)
+        files.push_back(control::encode_bytes(file));
+    control::Json left_out = control::Json::array();
+    for (const std::string& path : accepted.left_out)
+        left_out.push_back(control::encode_bytes(path));
+    return control::Json{{"commit", accepted.commit},
+                         {"branch", control::encode_bytes(accepted.branch)},
+                         {"files", std::move(files)},
+                         {"left_out", std::move(left_out)}};
+}
+
+}  // namespace unwrite::cli

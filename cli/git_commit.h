@@ -1,0 +1,23 @@
+// `commit --git`: what is accepted becomes one commit of the repository around the workspace.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/context.h"
+#include "cli/workspace.h"
+#include "git/accept.h"
+
+namespace unwrite::cli {
+
+/// Commits the files of these changes and no others. Errors as of git::commit_accepted, and
+/// kNotFound without a repository; then nothing was done.
+Result<git::Accepted> commit_to_git(const Workspace& workspace,
+                                    const std::vector<overlay::Change>& changes,
+                                    const std::string& message);
+
+/// "1f2e3d4 on main: 3 files", and what was left out. On notes.
+void print_accepted(Context& context, const git::Accepted& accepted);
+control::Json encode(const git::Accepted& accepted);
+
+}  // namespace unwrite::cli

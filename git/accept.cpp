@@ -1,0 +1,154 @@
+#include "git/accept.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <string_view>
+
+namespace unwrite::git {
+
+namespace {
+
+/// One line of `git status --porcelain=v2`.
+struct Entry {
+    char kind = 0;  ///< '1' changed, 'u' unmerged, '?' untracked
+    std::string path;
+    std::string submodule;  ///< "N...", or "S" and three letters
+};
+
+/// The path of a line is what follows its n-th space.
+std::string after_space(std::string_view line, int count) {
+    for (; count > 0; --count) {
+        const std::size_t space = line.find(' ');
+        if (space == std::string_view::npos) return {};
+        line.remove_prefix(space + 1);
+    }
+    return std::string(line);
+}
+
+std::vector<Entry> parse_status(std::string_view text) {
+    constexpr int kBeforeChanged = 8;
+    constexpr int kBeforeUnmerged = 10;
+    constexpr std::size_t kSubmodule = 5;
+    std::vector<Entry> entries;
+    for (const std::string& line : split_nul(text)) {
+        Entry entry;
+        entry.kind = line.empty() ? '\0' : line[0];
+        if (entry.kind == '?') {
+            entry.path = after_space(line, 1);
+        } else if (entry.kind == '1' || entry.kind == 'u') {
+            entry.path = after_space(line, entry.kind == '1' ? kBeforeChanged : kBeforeUnmerged);
+            if (line.size() > kSubmodule + 4) entry.submodule = line.substr(kSubmodule, 4);
+        }
+        if (!entry.path.empty()) entries.push_back(std::move(entry));
+    }
+    return entries;
+}
+
+/// The path, or a directory above it, is among these.
+bool is_among(std::string_view path, const std::set<std::string>& paths) {
+    while (path.ends_with('/'))
+        path.remove_suffix(1);
+    for (;;) {
+        if (paths.contains(std::string(path))) return true;
+        const std::size_t slash = path.rfind('/');
+        if (slash == std::string_view::npos) return false;
+        path = path.substr(0, slash);
+    }
+}
+
+std::string joined_nul(const std::vector<std::string>& paths) {
+    std::string text;
+    for (const std::string& path : paths) {
+        text += path;
+        text += '\0';
+    }
+    return text;
+}
+
+const Arguments kFromInput = {"--pathspec-from-file=-", "--pathspec-file-nul"};
+
+Arguments with_paths(Arguments arguments) {
+    arguments.insert(arguments.end(), kFromInput.begin(), kFromInput.end());
+    return arguments;
+}
+
+struct Chosen {
+    std::vector<std::string> files;
+    std::vector<std::string> fresh;  ///< those of them that git does not know yet
+    std::vector<std::string> left_out;
+};
+
+Result<Chosen> choose(const Repository& repository, const std::set<std::string>& paths) {
+    TRY_ASSIGN(const std::string text,
+               repository.ask({"status", "--porcelain=v2", "-z", "--untracked-files=all",
+                               "--no-renames", "--ignore-submodules=none"}));
+    Chosen chosen;
+    for (const Entry& entry : parse_status(text)) {
+        if (!is_among(entry.path, paths)) continue;
+        if (entry.kind == 'u') {
+            return Error(ErrorKind::kConflict, EBUSY,
+                         "commit to git: " + entry.path + " is unmerged",
+                         "resolve it and `git add` it first");
+        }
+        // "SC..": the submodule stands at another commit, which is a change of this repository.
+        if (entry.submodule.starts_with('S') && entry.submodule[1] != 'C') {
+            chosen.left_out.push_back(entry.path + ": a submodule with changes of its own");
+            continue;
+        }
+        chosen.files.push_back(entry.path);
+        if (entry.kind == '?') chosen.fresh.push_back(entry.path);
+    }
+    TRY_ASSIGN(const std::string ignored, repository.ask({"ls-files", "-z", "--others", "--ignored",
+                                                          "--exclude-standard", "--directory"}));
+    for (const std::string& path : split_nul(ignored)) {
+        if (is_among(path, paths)) chosen.left_out.push_back(path + ": ignored");
+    }
+    std::sort(chosen.files.begin(), chosen.files.end());
+    return chosen;
+}
+
+Result<> check(const Repository& repository, const Standing& standing) {
+    if (!standing.underway.empty()) {
+        return Error(
+            ErrorKind::kConflict, EBUSY, "commit to git: a " + standing.underway + " is underway",
+            "finish or abort it first; without --git the changes are accepted as they are");
+    }
+    TRY_ASSIGN(const ProcessOutcome identity, repository.run({"var", "GIT_COMMITTER_IDENT"}));
+    if (identity.exit_code == 0) return {};
+    return Error(ErrorKind::kSystem, EINVAL, "commit to git: nobody to be the author",
+                 "set user.name and user.email with `git config`");
+}
+
+}  // namespace
+
+Result<Accepted> commit_accepted(const Repository& repository, const std::set<std::string>& paths,
+                                 const std::string& message) {
+    TRY_ASSIGN(const Standing standing, repository.standing());
+    TRY(check(repository, standing));
+    TRY_ASSIGN(Chosen chosen, choose(repository, paths));
+    if (chosen.files.empty()) {
+        return Error(ErrorKind::kNothing, ENOENT,
+                     "commit to git: nothing among it that git would record");
+    }
+    // A commit of named files takes only names that the index has.
+    const Extra fresh{.input = joined_nul(chosen.fresh)};
+    if (!chosen.fresh.empty()) TRY(repository.ask(with_paths({"add", "--intent-to-add"}), fresh));
+    const Result<std::string> committed =
+        repository.ask(with_paths({"commit", "--quiet", "--only", "-m", message}),
+                       {.input = joined_nul(chosen.files)});
+    if (!committed) {
+        if (!chosen.fresh.empty()) {
+            ignore(repository.ask(with_paths({"reset", "--quiet"}), fresh),
+                   "what stays behind is the intent to add");
+        }
+        return committed.error();
+    }
+    Accepted accepted;
+    TRY_ASSIGN(accepted.commit, repository.line({"rev-parse", "HEAD"}));
+    accepted.branch = standing.branch;
+    accepted.files = std::move(chosen.files);
+    accepted.left_out = std::move(chosen.left_out);
+    return accepted;
+}
+
+}  // namespace unwrite::git

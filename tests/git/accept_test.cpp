@@ -1,0 +1,155 @@
+// One commit of what was accepted, and of nothing else (S76, D17).
+#include "git/accept.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "tests/git/world.h"
+
+namespace unwrite::git::tests {
+namespace {
+
+using Names = std::vector<std::string>;
+
+class GitAccept : public ::testing::Test {
+ protected:
+    void SetUp() override {
+        world_.commit("start", {{"a", "0\n"}, {"b", "0\n"}, {"dir/c", "0\n"}, {"gone", "0\n"}});
+        start_ = world_.head();
+    }
+    Result<Accepted> accept(const std::set<std::string>& paths) {
+        TRY_ASSIGN(const Repository repository, Repository::open(programs_, world_.work()));
+        return commit_accepted(repository, paths, "accepted\n\nwith a body");
+    }
+    std::string status() const { return world_.git({"status", "--porcelain"}); }
+    std::string changed() const {
+        return world_.git({"show", "--format=", "--name-status", "HEAD"});
+    }
+    void expect_refused(const std::set<std::string>& paths, ErrorKind kind) {
+        const std::string before = world_.git({"status", "--porcelain=v2"});
+        const auto accepted = accept(paths);
+        ASSERT_FALSE(accepted);
+        EXPECT_EQ(accepted.error().kind(), kind) << accepted.error().message();
+        EXPECT_EQ(world_.head(), start_);
+        EXPECT_EQ(world_.git({"status", "--porcelain=v2"}), before);
+    }
+    World world_;
+    InstalledPrograms programs_;
+    std::string start_;
+};
+
+TEST_F(GitAccept, S76_WhatIsAcceptedAndNothingElse) {
+    world_.write("a", "1\n");
+    world_.write("b", "1\n");
+    world_.write("new", "1\n");
+    world_.write("dir/new too", "1\n");
+    world_.write("not mine", "1\n");
+    ::unlink((world_.work() + "/gone").c_str());
+    ASSERT_ASSIGN(const Accepted accepted, accept({"a", "new", "dir", "gone"}));
+    EXPECT_EQ(accepted.files, (Names{"a", "dir/new too", "gone", "new"}));
+    EXPECT_EQ(accepted.commit, world_.head());
+    EXPECT_EQ(accepted.branch, "main");
+    EXPECT_EQ(changed(), "M\ta\nA\tdir/new too\nD\tgone\nA\tnew");
+    EXPECT_EQ(status(), " M b\n?? \"not mine\"");
+    EXPECT_EQ(world_.git({"log", "-1", "--format=%B"}), "accepted\n\nwith a body\n");
+}
+
+TEST_F(GitAccept, S76_WhatWasStagedBesideItStaysStaged) {
+    world_.write("b", "staged\n");
+    world_.write("staged too", "1\n");
+    world_.git({"add", "b", "staged too"});
+    world_.write("b", "and changed\n");
+    world_.write("a", "1\n");
+    ASSERT_OK(accept({"a"}));
+    EXPECT_EQ(changed(), "M\ta");
+    EXPECT_EQ(status(), "MM b\nA  \"staged too\"");
+    EXPECT_EQ(world_.git({"show", ":b"}), "staged");
+}
+
+TEST_F(GitAccept, S76_AnAcceptedFileIsTakenAsItIsNotAsItWasStaged) {
+    world_.write("a", "staged\n");
+    world_.git({"add", "a"});
+    world_.write("a", "accepted\n");
+    ASSERT_OK(accept({"a"}));
+    EXPECT_EQ(world_.git({"show", "HEAD:a"}), "accepted");
+    EXPECT_EQ(status(), "");
+}
+
+TEST_F(GitAccept, S76_NamesThatLookLikeSomethingElse) {
+    const Names names = {"*", ":(top)", "-m", "new\nline", "\xff"};
+    for (const std::string& name : names)
+        world_.write(name, "1\n");
+    world_.write("a", "1\n");
+    ASSERT_ASSIGN(const Accepted accepted, accept({names.begin(), names.end()}));
+    EXPECT_EQ(accepted.files.size(), names.size());
+    EXPECT_EQ(status(), " M a");
+}
+
+TEST_F(GitAccept, S76_WhatGitIgnoresIsLeftOutAndSaid) {
+    world_.write(".gitignore", "*.log\nbuild/\n");
+    world_.git({"add", ".gitignore"});
+    world_.git({"commit", "--quiet", "-m", "ignore"});
+    start_ = world_.head();
+    world_.write("x.log", "1\n");
+    world_.write("build/out", "1\n");
+    expect_refused({"x.log", "build"}, ErrorKind::kNothing);
+    world_.write("a", "1\n");
+    ASSERT_ASSIGN(const Accepted accepted, accept({"a", "x.log", "build"}));
+    EXPECT_EQ(accepted.left_out, (Names{"build/: ignored", "x.log: ignored"}));
+    EXPECT_EQ(changed(), "M\ta");
+}
+
+TEST_F(GitAccept, S76_AHookThatRefusesLeavesAllAsItWas) {
+    const std::string hook = world_.work() + "/.git/hooks/pre-commit";
+    world_.write(".git/hooks/pre-commit", "#!/bin/sh\necho no >&2\nexit 1\n");
+    ASSERT_EQ(::chmod(hook.c_str(), 0755), 0);
+    world_.write("a", "1\n");
+    world_.write("new", "1\n");
+    expect_refused({"a", "new"}, ErrorKind::kSystem);
+    ASSERT_EQ(::unlink(hook.c_str()), 0);
+    ASSERT_OK(accept({"a", "new"}));
+}
+
+TEST_F(GitAccept, S76_AMergeUnderwayIsRefusedByName) {
+    world_.git({"branch", "side"});
+    world_.commit("ours", {{"a", "ours\n"}});
+    world_.git({"switch", "--quiet", "side"});
+    world_.commit("theirs", {{"a", "theirs\n"}});
+    start_ = world_.head();
+    ProcessRequest merge;
+    merge.arguments = {"git", "-C", world_.work(), "merge", "--quiet", "main"};
+    quieten(merge);
+    ASSERT_OK(programs_.run(merge));
+    const auto accepted = accept({"a"});
+    ASSERT_FALSE(accepted);
+    EXPECT_EQ(accepted.error().kind(), ErrorKind::kConflict);
+    EXPECT_NE(accepted.error().message().find("merge"), std::string::npos);
+    EXPECT_EQ(world_.head(), start_);
+}
+
+TEST_F(GitAccept, S76_ASubmodulesOwnChangesAreItsOwn) {
+    world_.git(
+        {"-c", "protocol.file.allow=always", "submodule", "--quiet", "add", world_.work(), "sub"});
+    world_.git({"commit", "--quiet", "-m", "with it"});
+    start_ = world_.head();
+    world_.write("sub/a", "1\n");
+    world_.write("b", "1\n");
+    ASSERT_ASSIGN(const Accepted accepted, accept({"sub", "b"}));
+    EXPECT_EQ(accepted.files, Names{"b"});
+    EXPECT_EQ(accepted.left_out, Names{"sub: a submodule with changes of its own"});
+}
+
+TEST_F(GitAccept, S76_DetachedAndBeforeTheFirstCommit) {
+    world_.git({"switch", "--quiet", "--detach"});
+    world_.write("a", "1\n");
+    ASSERT_ASSIGN(const Accepted accepted, accept({"a"}));
+    EXPECT_EQ(accepted.branch, "");
+    world_.git({"switch", "--quiet", "--orphan", "fresh"});
+    world_.write("first", "1\n");
+    ASSERT_ASSIGN(const Accepted first, accept({"first"}));
+    EXPECT_EQ(first.branch, "fresh");
+    EXPECT_EQ(world_.git({"log", "--format=%s"}), "accepted");
+}
+
+}  // namespace
+}  // namespace unwrite::git::tests
