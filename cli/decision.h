@@ -28,7 +28,7 @@ struct Judged {
     overlay::Change change{};
     Verdict verdict = Verdict::kOpen;
     std::vector<std::uint64_t> hunks{};
-    std::string seen{};  ///< edit::to_text() of the digest of what was shown; may be empty
+    std::string seen{};  ///< to_text() of the digest of what was shown; may be empty
 };
 
 /// The decision that the verdicts make. Where all of a directory that was made in the task is

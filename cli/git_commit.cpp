@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <set>
 
+#include "cli/git_words.h"
 #include "cli/text.h"
 
 namespace unwrite::cli {
@@ -17,21 +18,32 @@ Result<std::string> prefix_of(const std::string& workspace, const std::string& r
     TRY_ASSIGN(const std::string outer, real_path("/", repository));
     if (inner == outer) return std::string();
     if (!inner.starts_with(outer + "/")) {
-        return Error(ErrorKind::kNotFound, ENOENT,
-                     "commit to git: the work tree " + quote_name(outer) +
-                         " is not around the workspace");
+        return Error(
+            ErrorKind::kNotFound, ENOENT,
+            "commit to git: the work tree " + quote_name(outer) + " is not around the workspace");
     }
     return inner.substr(outer.size() + 1) + "/";
 }
 
 }  // namespace
 
+Result<> expect_own_git_untouched(Workspace& workspace) {
+    TRY_ASSIGN(const overlay::Status status, workspace.operations().status("", false));
+    const git::GitState before = git_state_of(status.tags);
+    git::GitState now = git_state_of(workspace.root());
+    now.index = before.index;
+    const std::string changed = git_change_words(before, now);
+    if (changed.empty()) return {};
+    return Error(ErrorKind::kConflict, EBUSY,
+                 "commit --git PATH: the task changed the repository itself: " + changed,
+                 "accept everything, or leave --git out");
+}
+
 Result<git::Accepted> commit_to_git(const Workspace& workspace,
                                     const std::vector<overlay::Change>& changes,
                                     const std::string& message) {
     git::InstalledPrograms programs;
-    TRY_ASSIGN(const git::Repository repository,
-               git::Repository::open(programs, workspace.root()));
+    TRY_ASSIGN(const git::Repository repository, git::Repository::open(programs, workspace.root()));
     TRY_ASSIGN(const std::string prefix, prefix_of(workspace.root(), repository.root()));
     std::set<std::string> paths;
     for (const overlay::Change& change : changes) {
@@ -41,26 +53,18 @@ Result<git::Accepted> commit_to_git(const Workspace& workspace,
     return git::commit_accepted(repository, paths, message);
 }
 
+void keep_own_git(const Workspace& workspace, overlay::Decision& decision) {
+    if (git_state_of(workspace.root()).layout == git::Layout::kDirectory)
+        decision.keep.emplace_back(".git");
+}
+
 void print_accepted(Context& context, const git::Accepted& accepted) {
     context.notes.line(
-        fmt::format("git: {} on {}: {}", git::short_id(accepted.commit),
+        fmt::format("git: {} on {}, {}", git::short_id(accepted.commit),
                     accepted.branch.empty() ? "no branch" : quote_name(accepted.branch),
                     counted(accepted.files.size(), "file", "files")));
     for (const std::string& path : accepted.left_out)
         context.notes.line("git: not in it: " + quote_name(path));
-}
-
-control::Json encode(const git::Accepted& accepted) {
-    control::Json files = control::Json::array();
-    for (const std::string& file : accepted.files)
-        files.push_back(control::encode_bytes(file));
-    control::Json left_out = control::Json::array();
-    for (const std::string& path : accepted.left_out)
-        left_out.push_back(control::encode_bytes(path));
-    return control::Json{{"commit", accepted.commit},
-                         {"branch", control::encode_bytes(accepted.branch)},
-                         {"files", std::move(files)},
-                         {"left_out", std::move(left_out)}};
 }
 
 }  // namespace unwrite::cli

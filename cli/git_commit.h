@@ -10,14 +10,20 @@
 
 namespace unwrite::cli {
 
+/// A part of a task can become a commit only where the task made none itself: accepting one then
+/// accepts the repository as it is. kConflict says what it did.
+Result<> expect_own_git_untouched(Workspace& workspace);
+
 /// Commits the files of these changes and no others. Errors as of git::commit_accepted, and
 /// kNotFound without a repository; then nothing was done.
 Result<git::Accepted> commit_to_git(const Workspace& workspace,
                                     const std::vector<overlay::Change>& changes,
                                     const std::string& message);
 
-/// "1f2e3d4 on main: 3 files", and what was left out. On notes.
-void print_accepted(Context& context, const git::Accepted& accepted);
-control::Json encode(const git::Accepted& accepted);
+/// Keeps the repository at the workspace's root, if there is one: else a discard of the rest would
+/// take the commit back.
+void keep_own_git(const Workspace& workspace, overlay::Decision& decision);
 
+/// "git: 1f2e3d4 on main, 3 files", and what was left out. On notes.
+void print_accepted(Context& context, const git::Accepted& accepted);
 }  // namespace unwrite::cli

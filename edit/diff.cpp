@@ -151,14 +151,14 @@ bool is_binary(std::string_view bytes) {
     return bytes.substr(0, kBinaryLooksAt).find('\0') != std::string_view::npos;
 }
 
-Result<std::vector<Hunk>> hunks_between(std::string_view older, std::string_view newer,
-                                        bool with_text) {
+Result<std::vector<DiffHunk>> hunks_between(std::string_view older, std::string_view newer,
+                                            bool with_text) {
     TRY_ASSIGN(const Changes changes, line_changes(older, newer));
     const Lines was = with_text ? split_lines(older) : Lines();
     const Lines is = with_text ? split_lines(newer) : Lines();
-    std::vector<Hunk> hunks;
+    std::vector<DiffHunk> hunks;
     for (const Group& group : grouped(changes, 2 * kUnifiedContext)) {
-        Hunk& hunk = hunks.emplace_back();
+        DiffHunk& hunk = hunks.emplace_back();
         for (auto change = group.first; change <= group.last; ++change) {
             hunk.added += change->new_count;
             hunk.removed += change->old_count;

@@ -22,14 +22,14 @@ struct DiffText {
 bool is_binary(std::string_view bytes);
 
 /// What a person judges as one: changes whose contexts of three lines touch.
-struct Hunk {
+struct DiffHunk {
     std::string text{};  ///< from the "@@" line on, with its context
     std::uint64_t added = 0;
     std::uint64_t removed = 0;
 };
 /// In order; none when nothing differs. `with_text`: false counts alone. Errors: kSystem.
-Result<std::vector<Hunk>> hunks_between(std::string_view older, std::string_view newer,
-                                        bool with_text = true);
+Result<std::vector<DiffHunk>> hunks_between(std::string_view older, std::string_view newer,
+                                            bool with_text = true);
 /// The older text with those of the hunks between the two that are in `kept` (numbers from 1, as
 /// hunks_between() has them). Errors: kUsage for a number that there is not, kSystem.
 Result<std::string> with_hunks(std::string_view older, std::string_view newer,

@@ -32,7 +32,7 @@ struct Hunks {
 Result<Hunks> find_hunks(const std::string& older, const std::string& newer, bool with_text) {
     TRY_ASSIGN(const auto found, edit::hunks_between(older, newer, with_text));
     Hunks hunks;
-    for (const edit::Hunk& hunk : found) {
+    for (const edit::DiffHunk& hunk : found) {
         hunks.lines.added += hunk.added;
         hunks.lines.removed += hunk.removed;
         hunks.text += hunk.text;

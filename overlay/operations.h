@@ -106,7 +106,7 @@ struct Decision {
     struct Part {
         std::string path{};
         std::vector<std::uint64_t> hunks{};  ///< kept ones, as diff() has them, counted from 1
-        std::string seen{};  ///< edit::to_text() of the digest of the file that was looked at
+        std::string seen{};  ///< to_text() of the digest of the file that was looked at
     };
     std::vector<Part> parts{};
     std::string text{};  ///< for the log

@@ -5,8 +5,8 @@
 
 #include "base/clock.h"
 #include "base/crash_point.h"
+#include "base/digest.h"
 #include "edit/diff.h"
-#include "edit/digest.h"
 #include "overlay/changes.h"
 #include "overlay/closing.h"
 #include "overlay/file_pairs.h"
@@ -96,7 +96,7 @@ class Parts {
     Result<> add(const Decision::Part& part, int directory) {
         TRY_ASSIGN(const FilePair pair, pair_of(then_, live_, part.path));
         TRY_ASSIGN(const std::string now, text_in(live_, pair.newer, part.path));
-        if (!part.seen.empty() && part.seen != edit::to_text(edit::digest_of(now))) {
+        if (!part.seen.empty() && part.seen != to_text(digest_of(now))) {
             return Error(ErrorKind::kConflict, EBUSY,
                          "keep a part of " + part.path + ": it changed since it was looked at",
                          "look at it again");

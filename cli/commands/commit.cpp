@@ -3,6 +3,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/decision.h"
+#include "cli/git_commit.h"
 #include "cli/prompt.h"
 #include "cli/workspace.h"
 
@@ -14,6 +15,7 @@ struct CommitOptions {
     std::vector<std::string> paths;
     std::string text;
     bool dry_run = false;
+    bool git = false;
     bool keep_history = false;
     bool yes = false;
 };
@@ -31,8 +33,9 @@ Result<int> commit_paths(Context& context, Workspace& workspace, std::vector<std
         for (const std::string& path : paths)
             text += ' ' + path;
     }
-    const overlay::Decision decision{.keep = std::move(paths), .text = std::move(text)};
+    overlay::Decision decision{.keep = std::move(paths), .text = std::move(text)};
     overlay::Operations& operations = workspace.operations();
+    if (options.git) TRY(expect_own_git_untouched(workspace));
     const bool asks = !options.yes && !options.dry_run && can_ask();
     if (asks || options.dry_run) {
         TRY_ASSIGN(const overlay::Decided foreseen, operations.decide(asker(), decision, true));
@@ -45,6 +48,13 @@ Result<int> commit_paths(Context& context, Workspace& workspace, std::vector<std
         context.notes.line("Nothing was done.");
         return kNothingToDo;
     }
+    if (options.git) {
+        TRY_ASSIGN(const overlay::Decided foreseen, operations.decide(asker(), decision, true));
+        TRY_ASSIGN(const git::Accepted accepted,
+                   commit_to_git(workspace, foreseen.kept, options.text));
+        print_accepted(context, accepted);
+        keep_own_git(workspace, decision);
+    }
     TRY_ASSIGN(const overlay::Decided decided, operations.decide(asker(), decision, false));
     print_decided(context, decided, false);
     return kDone;
@@ -55,6 +65,10 @@ Result<int> commit(Context& context, const CommitOptions& options) {
     std::vector<std::string> paths;
     for (const std::string& path : options.paths) {
         TRY_ASSIGN(paths.emplace_back(), workspace.inside(context.base, path));
+    }
+    if (options.git && options.text.empty()) {
+        return Error(ErrorKind::kUsage, EINVAL, "commit --git: a commit of git needs a message",
+                     "give one with -m");
     }
     // The root's path is everything.
     const bool whole = std::find(paths.begin(), paths.end(), "") != paths.end();
@@ -70,6 +84,12 @@ Result<int> commit(Context& context, const CommitOptions& options) {
             "yn") != 'y') {
         context.notes.line("Nothing was done.");
         return kNothingToDo;
+    }
+    if (options.git) {
+        TRY_ASSIGN(const overlay::Status status, workspace.operations().status("", false));
+        TRY_ASSIGN(const git::Accepted accepted,
+                   commit_to_git(workspace, status.changes, options.text));
+        print_accepted(context, accepted);
     }
     TRY_ASSIGN(const overlay::Node node,
                workspace.operations().commit(asker(), options.text, options.keep_history));
@@ -90,6 +110,8 @@ void add_commit(CLI::App& app, Context& context) {
     command->add_option("PATH", options->paths, "Only these; the rest can still be taken back");
     command->add_flag("--dry-run", options->dry_run, "Of paths: only say what would happen");
     command->add_option("-m,--message", options->text, "A word about it, for the log");
+    command->add_flag("--git", options->git,
+                      "Make one git commit of it, too; what is staged beside it stays staged");
     command->add_flag("--keep-history", options->keep_history,
                       "Keep the states before it until gc");
     command->add_flag("--yes", options->yes, "Do not ask");

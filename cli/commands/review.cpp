@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/digest.h"
 #include "base/syscalls.h"
 #include "cli/commands/commands.h"
 #include "cli/decision.h"
@@ -11,7 +12,6 @@
 #include "cli/prompt.h"
 #include "cli/render.h"
 #include "cli/text.h"
-#include "edit/digest.h"
 
 namespace unwrite::cli {
 
@@ -52,7 +52,7 @@ std::vector<std::string> hunks_of(const std::string& text) {
 
 std::string digest_of_file(const Workspace& workspace, const std::string& path) {
     const auto bytes = sys::read_file_at(AT_FDCWD, workspace.root() + '/' + path);
-    return bytes ? edit::to_text(edit::digest_of(*bytes)) : "";
+    return bytes ? to_text(digest_of(*bytes)) : "";
 }
 
 class Dialogue {
@@ -116,7 +116,7 @@ class Dialogue {
         one.verdict = Verdict::kParts;
         for (std::size_t i = 0; i < hunks.size(); ++i) {
             context_.notes.print(
-                diff_lines({.change = one.change, .text = hunks[i]}, true,
+                diff_lines({.change = one.change, .text = hunks[i], .lines = {}}, true,
                            context_.notes.has_colour() ? Colour::kYes : Colour::kNo));
             const char answer =
                 ask(context_,

@@ -41,6 +41,7 @@ void print_text(Context& context, const Workspace& workspace, const overlay::Sta
                     since.empty() ? fmt::format("n{}", status.root) : quote_name(since));
     if (!status.checkpoint.empty()) head += ", checkpoint " + quote_name(status.checkpoint);
     context.out.line(head + "; " + git_words(status, workspace.root()));
+    const overlay::StateNotes state = overlay::notes_of(log);
     for (const auto& [node, notes] : state.notes) {
         for (const std::string& note : notes)
             context.out.line(fmt::format("n{} {}", node, harmless(note)));
@@ -50,7 +51,7 @@ void print_text(Context& context, const Workspace& workspace, const overlay::Sta
     context.out.print(
         change_lines(status.changes, 0, context.out.has_colour() ? Colour::kYes : Colour::kNo));
     context.out.line(line_words(status.lines, files_changed(status.changes)));
-    context.out.print(who_lines(status.changes, origins));
+    context.out.print(who_lines(status.changes, log.origins));
 }
 
 Result<int> status(Context& context, const StatusOptions& options) {
@@ -63,8 +64,7 @@ Result<int> status(Context& context, const StatusOptions& options) {
         context.out.line(status_line(found));
     } else {
         TRY_ASSIGN(const overlay::Log log, workspace.operations().log("", false, false));
-        print_text(context, workspace, found, log.origins, options.since);
-        print_text(context, workspace, found, overlay::notes_of(log), options.since);
+        print_text(context, workspace, found, log, options.since);
     }
     if (!found.wounded) return kDone;
     context.notes.line(

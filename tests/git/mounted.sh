@@ -123,6 +123,69 @@ S47_S76_each_state_says_where_git_stood() {
     end
 }
 
+S76_what_is_accepted_becomes_one_git_commit() {
+    agent_repository
+    echo keep >"$W/b"
+    git -C "$W" add b
+    git -C "$W" commit -q -m more
+    begin
+    echo 2 >a
+    mkdir new
+    echo made >new/file
+    rm made
+    echo staged >b
+    git add b
+    expect 2 commit --git
+    err_has "needs a message"
+    say "a part of the task: one commit of it, and the rest can still be taken back"
+    u commit a new --git -m "the good half"
+    err_has "git: $(git rev-parse --short=7 HEAD) on main, 2 files"
+    [[ $(git show --format=%s --name-status HEAD) == $'the good half\n\nM\ta\nA\tnew/file' ]] || fail "$(git show HEAD)"
+    [[ $(git --no-optional-locks status --porcelain) == $'M  b\n D made' ]] || fail "$(git status)"
+    u discard --yes
+    [[ $(git log -1 --format=%s) == "the good half" ]] || fail "the commit is gone"
+    equal a 2
+    equal b keep
+    present made
+    say "everything"
+    echo 3 >a
+    rm -r new
+    u commit --yes --git -m "all of it"
+    [[ $(git show --format=%s --name-status HEAD) == $'all of it\n\nM\ta\nD\tnew/file' ]] || fail "$(git show HEAD)"
+    u status
+    out_has "No changes"
+    say "a task that made commits of its own is accepted wholly"
+    echo 4 >a
+    git commit -q -a -m "the agent's"
+    echo 5 >b
+    expect 5 commit b --git -m "only b"
+    err_has "the task changed the repository itself: HEAD"
+    u commit --yes --git -m "b as well"
+    expect 3 commit --yes --git -m "nothing more"
+    [[ $(git log -2 --format=%s) == $'b as well\nthe agent\'s' ]] || fail "$(git log)"
+    end
+    check_state
+    say "in a directory of the repository its own files alone; git does not look out of a mount, so without one"
+    mkdir "$scratch/outer"
+    mv "$W" "$scratch/outer/inner"
+    mv "$scratch/outer/inner/.git" "$scratch/outer/"
+    W=$scratch/outer/inner
+    git -C "$scratch/outer" add -A
+    git -C "$scratch/outer" commit -q -m moved
+    echo beside >"$scratch/outer/beside"
+    begin
+    echo 6 >a
+    echo 7 >b
+    expect 1 commit a --git -m "from within"
+    end
+    cd "$W"
+    u commit a --git -m "from within"
+    [[ $(git show --format=%s --name-status HEAD) == $'from within\n\nM\tinner/a' ]] || fail "$(git show HEAD)"
+    u discard --yes
+    equal a 6
+    equal b 5
+}
+
 S121_the_page_says_what_the_command_does() {
     local page=$here/../../docs/git.md option heading
     for command in undo feedback; do

@@ -1,7 +1,7 @@
 // Keeping one part of a task for good and taking another back, with what hangs on what.
 #include <gmock/gmock.h>
 
-#include "edit/digest.h"
+#include "base/digest.h"
 #include "tests/overlay/looking.h"
 
 namespace unwrite::tests {
@@ -264,11 +264,11 @@ TEST_F(Deciding, OneOfThreeHunksS62) {
     std::string mixed = lines;
     mixed.replace(mixed.find(" 30\n"), 4, " X\n");
     overlay::Decision decision;
-    decision.parts.push_back({"f", {2}, edit::to_text(edit::digest_of("something else"))});
+    decision.parts.push_back({"f", {2}, to_text(digest_of("something else"))});
     const auto stale = decide(decision);
     ASSERT_FALSE(stale.ok());
     EXPECT_EQ(stale.error().kind(), ErrorKind::kConflict);
-    decision.parts[0].seen = edit::to_text(edit::digest_of(changed));
+    decision.parts[0].seen = to_text(digest_of(changed));
     ASSERT_OK(decide(decision));
     EXPECT_EQ(text("f"), mixed);
     EXPECT_EQ(std::filesystem::status(raw() / "f").permissions(), std::filesystem::perms{0640});
