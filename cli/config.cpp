@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <functional>
@@ -11,6 +13,7 @@
 
 #include "base/syscalls.h"
 #include "cli/config_policy.h"
+#include "cli/config_tools.h"
 #include "cli/context.h"
 #include "cli/text.h"
 
@@ -19,6 +22,7 @@ namespace unwrite::cli {
 namespace {
 
 constexpr std::size_t kMostBytes = 1 << 20;
+constexpr std::uint64_t kMostSnippet = 1 << 20;
 
 /// Reads one value; false when it is not what the key takes.
 using Setter = std::function<bool(const toml::node&)>;
@@ -48,6 +52,43 @@ Setter size(std::uint64_t& target) {
     };
 }
 
+Setter flag(bool& target) {
+    return [&target](const toml::node& node) {
+        target = node.value_or(false);
+        return node.is_boolean();
+    };
+}
+
+// 0 would refuse everything; a larger one would not fit into one line of the protocol.
+Setter limit(std::uint64_t& target) {
+    return [&target, any = size(target)](const toml::node& node) {
+        return any(node) && target >= 1 && target <= kMostSnippet;
+    };
+}
+
+Setter approval(std::string& target) {
+    return [&target](const toml::node& node) {
+        target = node.value_or(std::string());
+        return target == "client" || target == "elicit" || target == "deny";
+    };
+}
+
+Setter mixed_endings(edit::MixedEndings& target) {
+    return [&target](const toml::node& node) {
+        const std::string text = node.value_or(std::string());
+        target = text == "strict"      ? edit::MixedEndings::kStrict
+                 : text == "normalize" ? edit::MixedEndings::kNormalize
+                                       : edit::MixedEndings::kPreserve;
+        return text == "preserve" || text == "strict" || text == "normalize";
+    };
+}
+
+bool is_section(const std::string& key) {
+    static constexpr std::array kSections = {"restore", "gc",         "edit",
+                                             "tools",   "tools.edit", "tools.revert_to_state"};
+    return std::find(kSections.begin(), kSections.end(), key) != kSections.end();
+}
+
 Result<> walk(const toml::table& table, const std::string& prefix,
               const std::map<std::string, Setter>& keys, const std::string& file, Config& config) {
     for (const auto& [name, node] : table) {
@@ -56,7 +97,7 @@ Result<> walk(const toml::table& table, const std::string& prefix,
         if (found != keys.end()) {
             if (!found->second(node))
                 return wrong_value(file, node.source(), "bad value for `" + key + "`");
-        } else if (node.is_table() && prefix.empty() && (key == "restore" || key == "gc")) {
+        } else if (node.is_table() && is_section(key)) {
             TRY(walk(*node.as_table(), key + ".", keys, file, config));
         } else if (node.is_table() && key == "policy") {
             TRY(read_policy(*node.as_table(), file, config));
@@ -67,24 +108,8 @@ Result<> walk(const toml::table& table, const std::string& prefix,
     return {};
 }
 
-Result<> read_config_file(int directory, const std::string& name, const std::string& shown,
-                          Config& config) {
-    const Result<std::string> text = sys::read_file_at(directory, name);
-    if (!text && text.error().number() == ENOENT) return {};
-    if (!text) return text.error().with_context("read " + quote_name(shown));
-    return read_config(*text, shown, config);
-}
-
-std::string user_directory() {
-    const char* config = std::getenv("XDG_CONFIG_HOME");
-    if (config != nullptr && config[0] == '/') return config;
-    const char* home = std::getenv("HOME");
-    return home != nullptr && home[0] == '/' ? std::string(home) + "/.config" : std::string();
-}
-
-}  // namespace
-
-Result<> read_config(std::string_view text, const std::string& file, Config& config) {
+Result<> read_both(std::string_view text, const std::string& file, Config& config,
+                   ToolsConfig& tools) {
     if (text.size() > kMostBytes) {
         return Error(ErrorKind::kUsage, EFBIG,
                      "read " + quote_name(file) + ": it has more than 1 MiB");
@@ -95,6 +120,13 @@ Result<> read_config(std::string_view text, const std::string& file, Config& con
         {"gc.max_age_days", count(config.retention.max_age_seconds, 86400)},
         {"gc.max_abandoned", count(config.retention.max_abandoned, 1)},
         {"gc.max_bytes", size(config.retention.max_bytes)},
+        {"approval", approval(tools.approval)},
+        {"edit.lp1_eol", mixed_endings(tools.edit.lp1_eol)},
+        {"tools.edit.enabled", flag(tools.edit.enabled)},
+        {"tools.edit.max_snippet_bytes", limit(tools.edit.max_snippet)},
+        {"tools.edit.max_line_edit_bytes", limit(tools.edit.max_line_edit)},
+        {"tools.edit.require_file_hash", flag(tools.edit.require_file_hash)},
+        {"tools.revert_to_state.enabled", flag(tools.revert_to_state)},
     };
     try {
         return walk(toml::parse(text), "", keys, file, config);
@@ -103,21 +135,64 @@ Result<> read_config(std::string_view text, const std::string& file, Config& con
     }
 }
 
-Result<Config> load_user_config() {
-    Config config;
+Result<> read_config_file(int directory, const std::string& name, const std::string& shown,
+                          Config& config, ToolsConfig& tools) {
+    const Result<std::string> text = sys::read_file_at(directory, name);
+    if (!text && text.error().number() == ENOENT) return {};
+    if (!text) return text.error().with_context("read " + quote_name(shown));
+    return read_both(*text, shown, config, tools);
+}
+
+std::string user_directory() {
+    const char* config = std::getenv("XDG_CONFIG_HOME");
+    if (config != nullptr && config[0] == '/') return config;
+    const char* home = std::getenv("HOME");
+    return home != nullptr && home[0] == '/' ? std::string(home) + "/.config" : std::string();
+}
+
+Result<> read_user_file(Config& config, ToolsConfig& tools) {
     const std::string directory = user_directory();
-    if (directory.empty()) return config;
+    if (directory.empty()) return {};
     const std::string file = directory + "/unwrite/unwrite.toml";
     // People keep links to their configuration elsewhere, so links are followed here.
     const Result<std::string> real = real_path("/", file);
-    if (real) TRY(read_config_file(AT_FDCWD, *real, file, config));
+    if (real) TRY(read_config_file(AT_FDCWD, *real, file, config, tools));
+    return {};
+}
+
+}  // namespace
+
+Result<> read_config(std::string_view text, const std::string& file, Config& config) {
+    ToolsConfig tools;
+    return read_both(text, file, config, tools);
+}
+
+Result<> read_tools_config(std::string_view text, const std::string& file, ToolsConfig& config) {
+    Config others;
+    return read_both(text, file, others, config);
+}
+
+Result<Config> load_user_config() {
+    Config config;
+    ToolsConfig tools;
+    TRY(read_user_file(config, tools));
+    return config;
+}
+
+Result<ToolsConfig> load_tools_config() {
+    Config others;
+    ToolsConfig config;
+    TRY(read_user_file(others, config));
     return config;
 }
 
 Result<Config> load_config(int workspace) {
     TRY_ASSIGN(Config config, load_user_config());
     const Result<UniqueFd> state = sys::open_at(workspace, ".unwrite", O_RDONLY | O_DIRECTORY);
-    if (state) TRY(read_config_file(state->get(), "config.toml", ".unwrite/config.toml", config));
+    ToolsConfig tools;
+    if (state) {
+        TRY(read_config_file(state->get(), "config.toml", ".unwrite/config.toml", config, tools));
+    }
     return config;
 }
 

@@ -6,7 +6,9 @@
 #include <cerrno>
 
 #include "base/syscalls.h"
+#include "cli/processes.h"
 #include "cli/text.h"
+#include "control/remote_reverts.h"
 #include "overlay/editing_record.h"
 
 namespace unwrite::cli {
@@ -16,14 +18,19 @@ namespace {
 class EditingRoom final : public mcp::Room {
  public:
     EditingRoom(Workspace workspace, std::unique_ptr<overlay::EditFiles> files)
-        : workspace_(std::move(workspace)), files_(std::move(files)) {}
+        : workspace_(std::move(workspace)),
+          reverts_(workspace_.mount().value_or(control::MountPoint())),
+          files_(std::move(files)) {}
 
     overlay::Operations& operations() override { return workspace_.operations(); }
+    overlay::Reverts& reverts() override { return reverts_; }
     overlay::EditFiles& files() override { return *files_; }
     overlay::Asker asker() const override { return cli::asker(); }
+    std::string writers() const override { return writers_of(workspace_); }
 
  private:
     Workspace workspace_;
+    control::RemoteReverts reverts_;
     std::unique_ptr<overlay::EditFiles> files_;
 };
 
@@ -45,6 +52,13 @@ Result<std::unique_ptr<mcp::Room>> enter_mounted(const std::string& directory, b
                                                     {workspace.root(), known_policy(), agent}));
     return std::unique_ptr<mcp::Room>(
         std::make_unique<EditingRoom>(std::move(workspace), std::move(files)));
+}
+
+std::string writers_of(const Workspace& workspace) {
+    if (!workspace.mount()) return "";
+    std::vector<User> users = users_below(workspace.root(), View::kMount, workspace.mount()->mount);
+    std::erase_if(users, [](const User& user) { return !user.writes; });
+    return users.empty() ? "" : user_words(users);
 }
 
 Result<std::vector<std::string>> finish_edits(overlay::Operations& operations, UniqueFd root) {

@@ -13,6 +13,10 @@ namespace unwrite::cli {
 /// when nothing is mounted at or above `directory` (absolute).
 Result<std::unique_ptr<mcp::Room>> enter_mounted(const std::string& directory, bool agent);
 
+/// Processes beside this one that have files open for writing through the mount, as far as they can
+/// be looked into, in words; empty when there are none.
+std::string writers_of(const Workspace& workspace);
+
 /// Makes whole what an edit left that was killed, and answers with the files that it took back.
 /// `root`: the mount's root, or the raw directory of a session that is not mounted.
 Result<std::vector<std::string>> finish_edits(overlay::Operations& operations, UniqueFd root);

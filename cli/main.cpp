@@ -12,6 +12,7 @@
 
 #include "base/syscalls.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/revert_to_state.h"
 #include "cli/text.h"
 #include "control/protocol.h"
 
@@ -41,6 +42,7 @@ void add_commands(CLI::App& app, Context& context, const std::vector<std::string
     add_read(app, context);
     add_edit(app, context);
     add_apply(app, context);
+    add_revert_to_state(app, context);
     add_mcp(app, context);
 }
 

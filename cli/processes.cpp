@@ -26,6 +26,15 @@ std::uint64_t number_after(std::string_view text, std::string_view label) {
     return value;
 }
 
+bool is_for_writing(std::string_view details) {
+    const std::size_t at = details.find("flags:");
+    if (at == std::string_view::npos) return false;
+    details.remove_prefix(std::min(details.find_first_of("0123456789", at), details.size()));
+    unsigned flags = 0;
+    std::from_chars(details.data(), details.data() + details.size(), flags, 8);
+    return (flags & O_PATH) == 0 && (flags & O_ACCMODE) != O_RDONLY;
+}
+
 bool is_wanted(View view, std::uint64_t mount, std::uint64_t found) {
     if (view == View::kAny || found == 0) return view == View::kAny;
     return (found == mount) == (view == View::kMount);
@@ -41,7 +50,7 @@ class Scan {
         std::from_chars(pid.data(), pid.data() + pid.size(), user.pid);
         const std::string process = "/proc/" + pid;
         user.directory = uses_directory(process + "/cwd") || uses_directory(process + "/root");
-        user.files = uses_files(process);
+        look_at_files(process, user);
         if (user.directory || user.files) {
             user.command = sys::read_file_at(AT_FDCWD, process + "/comm").value_or("?");
             if (user.command.ends_with('\n')) user.command.pop_back();
@@ -62,20 +71,22 @@ class Scan {
         const Result<UniqueFd> fd = sys::open_at(AT_FDCWD, link + "/.", O_PATH);
         return fd && is_wanted(view_, mount_, mount_number(fd->get()));
     }
-    bool uses_files(const std::string& process) const {
+    void look_at_files(const std::string& process, User& user) const {
         const Result<UniqueFd> directory =
             sys::open_at(AT_FDCWD, process + "/fd", O_RDONLY | O_DIRECTORY);
-        if (!directory) return false;
+        if (!directory) return;
         const Result<std::vector<sys::DirectoryEntry>> entries =
             sys::read_directory(directory->get());
-        if (!entries) return false;
-        return std::any_of(entries->begin(), entries->end(), [&](const sys::DirectoryEntry& entry) {
-            if (!is_below(process + "/fd/" + entry.name)) return false;
-            if (view_ == View::kAny) return true;
+        if (!entries) return;
+        for (const sys::DirectoryEntry& entry : *entries) {
+            if (!is_below(process + "/fd/" + entry.name)) continue;
             const Result<std::string> details =
                 sys::read_file_at(AT_FDCWD, process + "/fdinfo/" + entry.name);
-            return details && is_wanted(view_, mount_, number_after(*details, "mnt_id:"));
-        });
+            const std::uint64_t mount = details ? number_after(*details, "mnt_id:") : 0;
+            if (!is_wanted(view_, mount_, mount)) continue;
+            user.files = true;
+            user.writes = user.writes || (details && is_for_writing(*details));
+        }
     }
 
     const std::string& path_;

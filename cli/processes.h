@@ -17,6 +17,7 @@ struct User {
     std::string command;     ///< as /proc/<pid>/comm
     bool directory = false;  ///< its current or root directory is there
     bool files = false;      ///< it has descriptors there
+    bool writes = false;     ///< one of them is for writing
 };
 
 /// The kernel's number of the mount behind a descriptor; 0 when it cannot be told.

@@ -9,6 +9,7 @@
 
 #include "cli/git_words.h"
 #include "cli/text.h"
+#include "overlay/state_tags.h"
 
 namespace unwrite::cli {
 
@@ -133,7 +134,8 @@ std::string changed_by(const std::vector<Change>& changes, const OriginsByNumber
     return those.empty() ? "" : "     by " + origins_words(those) + "\n";
 }
 
-std::string entry_line(const overlay::LogEntry& entry, const overlay::Log& log, Colour colour) {
+std::string entry_line(const overlay::LogEntry& entry, const overlay::Log& log,
+                       const overlay::StateNotes& state, Colour colour) {
     const overlay::Node& node = entry.node;
     std::string line = entry.on_trunk ? (node.number == log.current ? "@ " : "* ") : "x ";
     line += painted(fmt::format("{:<5}", fmt::format("n{}", node.number)), kCyan, colour);
@@ -142,12 +144,19 @@ std::string entry_line(const overlay::LogEntry& entry, const overlay::Log& log, 
     if (!node.name.empty() && !node.open) line += " (closed)";
     if (!node.text.empty()) line += "  " + shortened(node.text);
     for (const auto& [key, value] : node.tags) {
-        if (key == kGitTag) continue;  // of every node, and for programs
+        if (key == kGitTag) continue;              // of every node, and for programs
+        if (overlay::is_state_tag(key)) continue;  // what it says is in the notes
         line += fmt::format("  [{}: {}]", quote_name(key), quote_name(value));
     }
     if (!entry.on_trunk && node.parent != 0)
         line += fmt::format("  (abandoned, from n{})", node.parent);
-    return line + "\n";
+    if (state.squashed.contains(node.number)) line += "  (part of a later step)";
+    line += "\n";
+    const auto notes = state.notes.find(node.number);
+    if (notes == state.notes.end()) return line;
+    for (const std::string& note : notes->second)
+        line += "   -> " + harmless(note) + "\n";
+    return line;
 }
 
 std::string_view line_paint(std::string_view line, bool in_hunk) {
@@ -253,8 +262,9 @@ std::string log_lines(const overlay::Log& log, bool with_changes, Colour colour)
         text += fmt::format("  live  {} since n{}\n", summary_words(log.open_changes), log.current);
         text += details(log.open_changes);
     }
+    const overlay::StateNotes state = overlay::notes_of(log);
     for (const overlay::LogEntry& entry : log.entries) {
-        text += entry_line(entry, log, colour) + details(entry.changes);
+        text += entry_line(entry, log, state, colour) + details(entry.changes);
     }
     return text;
 }

@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "overlay/reverts.h"
+
 namespace unwrite::control {
 
 using overlay::Asker;
@@ -29,6 +31,8 @@ const Dispatch::Command Dispatch::kCommands[] = {
     {"discard", &Dispatch::discard, false},
     {"commit", &Dispatch::commit, false},
     {"restore_paths", &Dispatch::restore_paths, true},
+    {"request_revert", &Dispatch::request_revert, true},
+    {"apply_reverts", &Dispatch::apply_reverts, true},
     {"status", &Dispatch::status, true},
     {"log", &Dispatch::log, true},
     {"diff", &Dispatch::diff, true},
@@ -42,6 +46,10 @@ namespace {
 Error refused(const std::string& what) {
     return Error(ErrorKind::kRefused, EPERM, what + ": an agent may not do this",
                  "ask the person who started `unwrite run` to do it");
+}
+
+Error no_such_command() {
+    return Error(ErrorKind::kUsage, EINVAL, "read request: there is no such command");
 }
 
 Error not_its_own() {
@@ -72,7 +80,7 @@ Result<Json> Dispatch::call(const Client& client, const Request& request) {
         TRY(Fields(request.arguments).get("session", call.asker.session).done());
         return (this->*command.handler)(call);
     }
-    return Error(ErrorKind::kUsage, EINVAL, "read request: there is no such command");
+    return no_such_command();
 }
 
 // An agent takes back its own work alone, whatever it says that it consents to.
@@ -203,6 +211,24 @@ Result<Json> Dispatch::restore_paths(Call& call) {
     return revert(call, dry_run, [&](bool dry) {
         return operations_.restore_paths(call.asker, paths, node, dry);
     });
+}
+
+Result<Json> Dispatch::request_revert(Call& call) {
+    std::string arguments;
+    bool for_agent = true;
+    TRY(Fields(call.arguments).get("arguments", arguments).get("for_agent", for_agent).done());
+    overlay::Reverts* const reverts = overlay::reverts_of(operations_);
+    if (reverts == nullptr) return no_such_command();
+    TRY_ASSIGN(const std::string acknowledgement,
+               reverts->request_revert(call.asker, arguments, for_agent || call.client.agent));
+    return Json{{"acknowledgement", encode_bytes(acknowledgement)}};
+}
+
+Result<Json> Dispatch::apply_reverts(Call& call) {
+    overlay::Reverts* const reverts = overlay::reverts_of(operations_);
+    if (reverts == nullptr) return no_such_command();
+    TRY_ASSIGN(const std::vector<std::string> events, reverts->apply_reverts(call.asker));
+    return Json{{"events", encode_texts(events)}};
 }
 
 Result<Json> Dispatch::status(Call& call) {

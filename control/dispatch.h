@@ -52,6 +52,8 @@ class Dispatch {
     Result<Json> discard(Call& call);
     Result<Json> commit(Call& call);
     Result<Json> restore_paths(Call& call);
+    Result<Json> request_revert(Call& call);
+    Result<Json> apply_reverts(Call& call);
     Result<Json> status(Call& call);
     Result<Json> log(Call& call);
     Result<Json> diff(Call& call);

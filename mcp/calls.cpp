@@ -2,6 +2,7 @@
 #include <random>
 
 #include "edit/digest.h"
+#include "mcp/revert_tool.h"
 #include "mcp/server.h"
 
 namespace unwrite::mcp {
@@ -38,7 +39,7 @@ Server::Handled Server::call_tool(const Call& call) {
     const Json& params = call.message.params;
     const std::string name = text_member(params, "name");
     const Tool* tool = find_tool(name);
-    if (tool == nullptr) {
+    if (tool == nullptr || (tool->opt_in && !session_.reverts.enabled)) {
         return ProtocolError{ErrorCode::kInvalidParams, "Unknown tool: " + name.substr(0, 100),
                              nullptr, call.message.id};
     }
@@ -52,11 +53,15 @@ Server::Handled Server::call_tool(const Call& call) {
     if (!tool->read_only) {
         if (auto instead = approve(call, *tool, arguments)) return *std::move(instead);
     }
-    return run_tool(call, *tool, arguments);
+    return run_tool(*tool, arguments);
 }
 
-Server::Handled Server::run_tool(const Call& /*call*/, const Tool& tool, const Json& arguments) {
-    return tool_result(tool.call(session_, arguments));
+// Requests that came together wait together: they are carried out before any other call.
+Json Server::run_tool(const Tool& tool, const Json& arguments) {
+    if (!tool.opt_in) settle_reverts(session_);
+    Json result = tool_result(tool.call(session_, arguments));
+    tell_reverts(session_, result);
+    return result;
 }
 
 std::optional<Server::Handled> Server::approve(const Call& call, const Tool& tool,
@@ -130,7 +135,7 @@ void Server::answered(const Message& response) {
     const Asked asked = std::move(found->second);
     asked_.erase(found);
     const Json result = text_member(response.result, "action") == "accept"
-                            ? tool_result(asked.tool->call(session_, asked.arguments))
+                            ? run_tool(*asked.tool, asked.arguments)
                             : refused(*asked.tool, "the user did not agree");
     send_(dump(result_of(asked.id, result)));
 }

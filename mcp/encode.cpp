@@ -1,6 +1,7 @@
 #include "mcp/encode.h"
 
 #include "edit/text_safety.h"
+#include "overlay/state_tags.h"
 
 namespace unwrite::mcp {
 
@@ -100,10 +101,14 @@ Json encode(const overlay::Status& status) {
 
 Json encode(const overlay::Log& log, std::size_t most) {
     Json list = Json::array();
+    const overlay::StateNotes state = overlay::notes_of(log);
     for (const overlay::LogEntry& entry : log.entries) {
         if (list.size() == most) break;
         Json item = encode(entry.node);
         item["on_trunk"] = entry.on_trunk;
+        if (state.squashed.contains(entry.node.number)) item["squashed"] = true;
+        const auto notes = state.notes.find(entry.node.number);
+        if (notes != state.notes.end()) item["notes"] = notes->second;
         item["changes"] = encode(entry.changes);
         list.push_back(std::move(item));
     }
@@ -153,9 +158,19 @@ std::string text_of(const overlay::Status& status) {
     return text;
 }
 
+std::string notes_text(const overlay::Log& log) {
+    std::string text;
+    for (const auto& [node, notes] : overlay::notes_of(log).notes) {
+        for (const std::string& note : notes)
+            text += name_of(node) + " " + note + "\n";
+    }
+    return text;
+}
+
 std::string text_of(const overlay::Log& log, std::size_t most) {
     std::string text;
     std::size_t count = 0;
+    const overlay::StateNotes state = overlay::notes_of(log);
     for (const overlay::LogEntry& entry : log.entries) {
         if (count++ == most) break;
         const overlay::Node& node = entry.node;
@@ -163,7 +178,12 @@ std::string text_of(const overlay::Log& log, std::size_t most) {
             (entry.on_trunk ? "" : "(abandoned) ") + name_of(node.number) + " " + word(node.kind);
         if (!node.name.empty()) text += " " + edit::displayed(node.name);
         if (!node.text.empty()) text += ": " + first_words(node.text);
+        if (state.squashed.contains(node.number)) text += " (part of a later step)";
         text += node.number == log.current ? " (newest)\n" : "\n";
+        const auto notes = state.notes.find(node.number);
+        if (notes == state.notes.end()) continue;
+        for (const std::string& note : notes->second)
+            text += "   -> " + note + "\n";
     }
     return text.empty() ? "No nodes.\n" : text;
 }

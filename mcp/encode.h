@@ -24,6 +24,8 @@ Json encode(const overlay::Moved& moved);
 std::string lines_of(const std::vector<overlay::Change>& changes);
 std::string text_of(const overlay::Status& status);
 std::string text_of(const overlay::Log& log, std::size_t most);
+/// "n10 [lesson] text", a line each: what revert_to_state left to tell.
+std::string notes_text(const overlay::Log& log);
 std::string text_of(const std::vector<overlay::FileDiff>& diffs, bool only_names);
 std::string cut(std::string text);
 

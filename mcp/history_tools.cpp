@@ -75,7 +75,8 @@ Result<ToolAnswer> status(ToolSession& session, const Json& json) {
     TRY_ASSIGN(const std::string since, arguments.text("since"));
     TRY_ASSIGN(const auto room, session.enter());
     TRY_ASSIGN(const overlay::Status status, room->operations().status(since, true));
-    return ToolAnswer{false, text_of(status), encode(status)};
+    TRY_ASSIGN(const overlay::Log log, room->operations().log("", false, false));
+    return ToolAnswer{false, text_of(status) + notes_text(log), encode(status)};
 }
 
 Result<ToolAnswer> diff(ToolSession& session, const Json& json) {

@@ -27,7 +27,8 @@ Result<std::string> text_for(const std::string& uri, const Enter& enter) {
     TRY_ASSIGN(const auto room, enter());
     if (status) {
         TRY_ASSIGN(const overlay::Status now, room->operations().status("", true));
-        return text_of(now);
+        TRY_ASSIGN(const overlay::Log log, room->operations().log("", false, false));
+        return text_of(now) + notes_text(log);
     }
     if (tree) {
         TRY_ASSIGN(const overlay::Log log, room->operations().log("", true, false));

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "overlay/editing_files.h"
 #include "overlay/operations.h"
+#include "overlay/reverts.h"
 
 namespace unwrite::mcp {
 
@@ -16,8 +17,11 @@ class Room {
  public:
     virtual ~Room() = default;
     virtual overlay::Operations& operations() = 0;
+    virtual overlay::Reverts& reverts() = 0;
     virtual overlay::EditFiles& files() = 0;
     virtual overlay::Asker asker() const = 0;
+    /// Who has files open for writing below the mount, in words; empty when nobody is known to.
+    virtual std::string writers() const = 0;
 };
 
 /// Errors: kNoWorkspace when nothing is mounted or its daemon is gone.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "mcp/resources.h"
+#include "mcp/revert_tool.h"
 
 namespace unwrite::mcp {
 
@@ -60,7 +61,9 @@ const Server::Method Server::kMethods[] = {
 
 Server::Server(ServerOptions options, Send send)
     : approval_(options.approval),
-      session_{std::move(options.enter), overlay::Editing(options.settings, /*must_read=*/true)},
+      session_{std::move(options.enter),
+               overlay::Editing(options.settings, /*must_read=*/true),
+               {.enabled = options.revert_to_state}},
       send_(std::move(send)) {}
 
 void Server::take(std::string_view line) {
@@ -75,6 +78,11 @@ void Server::take(std::string_view line) {
         if (cancels) notified(*message);
         queue_.push_back({std::move(item), batch});
     }
+}
+
+bool Server::settle() {
+    // Before the first call nothing is opened, whatever an earlier life left waiting.
+    return session_.reverts.asked && settle_reverts(session_);
 }
 
 bool Server::step() {
@@ -202,8 +210,9 @@ Server::Handled Server::ping(const Call& /*call*/) {
 
 Server::Handled Server::list_tools(const Call& call) {
     Json list = Json::array();
-    for (const Tool& tool : tools())
-        list.push_back(describe(tool));
+    for (const Tool& tool : tools()) {
+        if (!tool.opt_in || session_.reverts.enabled) list.push_back(describe(tool));
+    }
     Json result{{"tools", std::move(list)}};
     keep(result, call.modern, kHour, "public");
     return result;

@@ -28,6 +28,7 @@ struct ServerOptions {
     Enter enter;
     edit::Settings settings{};
     Approval approval = Approval::kClient;
+    bool revert_to_state = false;  ///< the tool is offered
 };
 
 class Server {
@@ -43,6 +44,9 @@ class Server {
     /// Does the oldest request that waits; false when there is none.
     bool step();
     std::size_t waiting() const { return queue_.size(); }
+    /// For when nothing waits: carries out what revert_to_state noted. True when it could not yet,
+    /// and wants to be called again.
+    bool settle();
 
  private:
     struct Batch {
@@ -85,7 +89,7 @@ class Server {
     Handled list_prompts(const Call& call);
     Handled get_prompt(const Call& call);
 
-    Handled run_tool(const Call& call, const Tool& tool, const Json& arguments);
+    Json run_tool(const Tool& tool, const Json& arguments);
     /// Nothing when the tool may go on.
     std::optional<Handled> approve(const Call& call, const Tool& tool, const Json& arguments);
     std::optional<Handled> ask_modern(const Call& call, const Tool& tool, const Json& arguments);

@@ -13,15 +13,17 @@ namespace {
 
 /// Requests that wait; more of them stay in the pipe.
 constexpr std::size_t kMostWaiting = 256;
+/// How often what could not be done yet is tried again while nothing arrives.
+constexpr int kSettleMs = 250;
 
 class Lines {
  public:
     Lines(int fd, Server& server) : fd_(fd), server_(server) {}
 
     bool is_ended() const { return ended_; }
-    bool is_ready() const {
+    bool is_ready(int wait_ms = 0) const {
         pollfd entry{fd_, POLLIN, 0};
-        return ::poll(&entry, 1, 0) > 0;
+        return ::poll(&entry, 1, wait_ms) > 0;
     }
 
     /// Waits for some bytes and hands over the lines that they complete.
@@ -83,11 +85,16 @@ Result<> serve(int in, int out, ServerOptions options) {
     Lines lines(in, server);
     while (written) {
         if (server.waiting() == 0 && lines.is_ended()) break;
+        if (server.waiting() == 0 && !lines.is_ready()) {
+            while (server.settle() && !lines.is_ready(kSettleMs)) {
+            }
+        }
         if (server.waiting() == 0) TRY(lines.read());
         while (!lines.is_ended() && server.waiting() < kMostWaiting && lines.is_ready())
             TRY(lines.read());
         server.step();
     }
+    server.settle();
     if (!written && written.error().number() == EPIPE) return {};
     return written;
 }

@@ -4,6 +4,7 @@
 #include "edit/text_safety.h"
 #include "mcp/file_tools.h"
 #include "mcp/history_tools.h"
+#include "mcp/revert_tool.h"
 
 namespace unwrite::mcp {
 
@@ -19,6 +20,8 @@ const std::vector<Tool>& tools() {
         {"status", "What changed", true, false, true, call_status, status_description},
         {"diff", "Show differences", true, false, true, call_diff, diff_description},
         {"log", "Checkpoints and steps", true, false, true, call_log, log_description},
+        {"revert_to_state", "Revert to State", false, true, false, call_revert, revert_description,
+         true},
     };
     return list;
 }

@@ -17,9 +17,18 @@ struct ToolAnswer {
     Json structured{};  ///< an object as the output schema says; null: none (only when failed)
 };
 
+/// What revert_to_state needs of a session. The tool only notes requests.
+struct Reverts {
+    bool enabled = false;               ///< the tool is offered, and what waits is carried out
+    bool waiting = true;                ///< something may wait, also from an earlier life
+    bool asked = false;                 ///< this session asked for something that waits
+    std::vector<std::string> events{};  ///< not told to the client yet
+};
+
 struct ToolSession {
     Enter enter;
     overlay::Editing editing;
+    Reverts reverts{};
 };
 
 struct Tool {
@@ -30,6 +39,7 @@ struct Tool {
     bool idempotent;
     ToolAnswer (*call)(ToolSession&, const Json& arguments);
     Json (*description)();  ///< description, inputSchema and outputSchema
+    bool opt_in = false;    ///< only there when the server was started with it
 };
 
 /// In the order in which they are listed.

@@ -162,13 +162,18 @@ Error Editing::go_back(EditRoom& room, const EditPlan& plan, const EditRecord& r
         if (auto back = to_before(room.files, file); !back)
             left += "\n" + edit::displayed(file.path) + ": " + back.error().message();
     }
+    // What cannot be written again (no room, say) still lies in the journal.
+    if (!left.empty() && finish_killed_edits(room.operations, room.asker, room.files))
+        return reason;
     for (auto path = record.directories.rbegin(); path != record.directories.rend(); ++path)
         ignore(room.files.remove_empty_directory(*path), "what others put there stays");
     if (record.files.size() > 1)
         ignore(end_edit(room.operations, room.asker, record, "took back a failed edit"),
                "without this step the next edit looks again, and finds nothing to take back");
     if (left.empty()) return reason;
-    return {ErrorKind::kRecovery, EIO, reason.message() + "; could not go back:" + left};
+    return {ErrorKind::kRecovery, EIO,
+            reason.message() + "; could not go back:" + left +
+                "\n`unwrite recover`, or the next edit, takes it back as soon as it can"};
 }
 
 void Editing::remember(const EditPlan& plan, const std::vector<std::string>& directories) {
@@ -282,6 +287,13 @@ Result<edit::Undone> Editing::undo(EditRoom& room) {
     undo_record_.token = room.files.token();
     RecordedUndo files(room, undo_record_);
     auto undone = entries_.undo(kSession, files);
+    if (!undone && undone.error().kind() == ErrorKind::kRecovery) {
+        // What cannot be written again (no room, say) still lies in the journal.
+        const auto whole = finish_killed_edits(room.operations, room.asker, room.files);
+        if (!whole) return undone;
+        return Error(ErrorKind::kSystem, undone.error().number(),
+                     undone.error().message() + "\nIt was taken back from the journal.");
+    }
     if (!undone) {
         ignore(files.end("took back a failed undo"),
                "without this step the next edit looks again, and finds nothing to take back");

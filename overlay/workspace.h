@@ -4,6 +4,7 @@
 //   workspace_flow.cpp     sealing an interval, crossing edges, going to a node
 //   workspace_restore.cpp  rollback, undo, redo, discard
 //   workspace_revert.cpp   taking back one part and keeping the rest; single paths
+//   workspace_states.cpp   revert_to_state
 //   workspace_nodes.cpp    checkpoint, runs, commit, gc, check
 // What is only looked at goes to the Inspector.
 //
@@ -18,6 +19,7 @@
 #include "overlay/live_tree.h"
 #include "overlay/policed_tree.h"
 #include "overlay/restorer.h"
+#include "overlay/reverts.h"
 #include "overlay/session.h"
 #include "overlay/vanished.h"
 
@@ -25,7 +27,7 @@ namespace unwrite::overlay {
 
 struct RevertPlan;
 
-class Workspace final : public Session, public Operations {
+class Workspace final : public Session, public Operations, public Reverts {
  public:
     static Result<std::unique_ptr<Workspace>> open(UniqueFd directory,
                                                    const SessionOptions& options);
@@ -49,6 +51,9 @@ class Workspace final : public Session, public Operations {
     Result<Node> commit(const Asker& asker, const std::string& text, bool keep_history) override;
     Result<Moved> restore_paths(const Asker& asker, const std::vector<std::string>& paths,
                                 const std::string& node, bool dry_run) override;
+    Result<std::string> request_revert(const Asker& asker, const std::string& arguments,
+                                       bool for_agent) override;
+    Result<std::vector<std::string>> apply_reverts(const Asker& asker) override;
     Result<Status> status(const std::string& since, bool count_lines) override;
     Result<Log> log(const std::string& path, bool all, bool changes) override;
     Result<std::vector<FileDiff>> diff(const std::string& from, const std::string& to,
@@ -85,6 +90,8 @@ class Workspace final : public Session, public Operations {
     Result<> apply_images(const RevertPlan& plan);
     Result<> take_back_images(const Error& why);
     Result<> drop_all_but(NodeNumber node);
+    class StateTree;
+    Result<> note_revert(const StateTree& tree, const std::string& key, const std::string& event);
 
     // Without the gate.
     /// Anything between the root and the live state.

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/crash_point.h"
 #include "overlay/closing.h"
+#include "overlay/state_tags.h"
 #include "overlay/workspace.h"
 
 namespace unwrite::overlay {
@@ -75,6 +76,7 @@ Result<> Workspace::drop_all_but(NodeNumber node) {
     }
     change.update_nodes.push_back(history.nodes.at(node));
     Node& root = change.update_nodes.back();
+    move_waiting(history.nodes.at(head_.root), root);
     root.parent = 0;
     root.delta = 0;
     root.down = false;
@@ -111,6 +113,9 @@ Result<Node> Workspace::commit(const Asker& asker, const std::string& text, bool
         change.head = head_;
         change.head->root = number;
         change.head->redo_tip = 0;
+        TRY_ASSIGN(const History history, this->history());
+        change.update_nodes.push_back(history.nodes.at(number));
+        move_waiting(history.nodes.at(head_.root), change.update_nodes.back());
         TRY(store(change));
     } else {
         TRY(drop_all_but(number));

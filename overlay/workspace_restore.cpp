@@ -2,6 +2,7 @@
 #include <cerrno>
 
 #include "overlay/closing.h"
+#include "overlay/state_tags.h"
 #include "overlay/workspace.h"
 
 namespace unwrite::overlay {
@@ -179,8 +180,15 @@ Result<NodeNumber> Workspace::undo_target(const History& history, unsigned count
         const Node& node = history.nodes.at(at);
         if (node.parent == 0)
             break;  // above the root: a commit kept the history, and somebody went back into it
-        if (!is_empty_delta(node.delta)) ++done;
-        at = node.parent;
+        // Steps that were squashed are one.
+        const auto first = squash_of(node);
+        const NodeNumber end = first && history.is_above(*first, at) && *first >= history.head.root
+                                   ? *first
+                                   : node.parent;
+        bool changed = false;
+        for (; at != end; at = history.nodes.at(at).parent)
+            changed = changed || !is_empty_delta(history.nodes.at(at).delta);
+        if (changed) ++done;
     }
     if (done == 0) return nothing("No edits have been applied to any file with this session.");
     return at;

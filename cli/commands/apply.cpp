@@ -1,4 +1,5 @@
 #include "cli/commands/commands.h"
+#include "cli/config_tools.h"
 #include "cli/editing_room.h"
 #include "cli/text.h"
 #include "control/protocol.h"
@@ -29,7 +30,8 @@ bool is_lp1(std::string_view patch) {
 }
 
 Result<int> apply(Context& context, const ApplyOptions& options) {
-    const edit::Settings settings;
+    TRY_ASSIGN(const ToolsConfig config, load_tools_config());
+    const edit::Settings& settings = config.edit;
     const std::string file =
         options.patch == "-" ? options.patch : absolute_path(context.base, options.patch);
     TRY_ASSIGN(const std::string patch, read_input(file, settings.max_patch));

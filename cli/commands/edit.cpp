@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands/commands.h"
+#include "cli/config_tools.h"
 #include "cli/editing_room.h"
 #include "cli/text.h"
 #include "overlay/editing.h"
@@ -41,7 +42,8 @@ int code_of(const overlay::EditAnswer& answer) {
 }
 
 Result<int> edit_file(Context& context, const EditOptions& options) {
-    const edit::Settings settings;
+    TRY_ASSIGN(const ToolsConfig config, load_tools_config());
+    const edit::Settings& settings = config.edit;
     const bool from_input = options.path.empty();
     if (from_input && !context.json)
         return Error(ErrorKind::kUsage, EINVAL, "edit: no PATH is given",

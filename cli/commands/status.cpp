@@ -5,6 +5,7 @@
 #include "cli/render.h"
 #include "cli/text.h"
 #include "cli/workspace.h"
+#include "overlay/state_tags.h"
 
 namespace unwrite::cli {
 
@@ -33,13 +34,17 @@ void print_json(Context& context, const Workspace& workspace, const overlay::Sta
 }
 
 void print_text(Context& context, const Workspace& workspace, const overlay::Status& status,
-                const std::string& since) {
+                const overlay::StateNotes& state, const std::string& since) {
     std::string head = quote_name(workspace.root()) + (workspace.mount() ? "" : " (not mounted)");
     head +=
         fmt::format(": at n{}, {} since {}", status.current, counted(status.steps, "step", "steps"),
                     since.empty() ? fmt::format("n{}", status.root) : quote_name(since));
     if (!status.checkpoint.empty()) head += ", checkpoint " + quote_name(status.checkpoint);
     context.out.line(head + "; " + git_words(status, workspace.root()));
+    for (const auto& [node, notes] : state.notes) {
+        for (const std::string& note : notes)
+            context.out.line(fmt::format("n{} {}", node, harmless(note)));
+    }
     context.out.line(summary_words(status.changes));
     if (status.changes.empty()) return;
     context.out.print(
@@ -56,7 +61,8 @@ Result<int> status(Context& context, const StatusOptions& options) {
     } else if (options.line) {
         context.out.line(status_line(found));
     } else {
-        print_text(context, workspace, found, options.since);
+        TRY_ASSIGN(const overlay::Log log, workspace.operations().log("", false, false));
+        print_text(context, workspace, found, overlay::notes_of(log), options.since);
     }
     if (!found.wounded) return kDone;
     context.notes.line(

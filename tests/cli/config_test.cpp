@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/syscalls.h"
+#include "cli/config_tools.h"
 #include "tests/cli/scratch.h"
 
 namespace unwrite::cli {
@@ -38,6 +39,39 @@ TEST(Config, EveryKey) {
     ASSERT_TRUE(read_config("gc.max_bytes = 77\n", "x.toml", config));
     EXPECT_EQ(config.retention.max_bytes, 77u);
     EXPECT_TRUE(config.durable);
+}
+
+TEST(Config, S32_S146_the_tools_of_an_agent) {
+    ToolsConfig config;
+    ASSERT_TRUE(read_tools_config("", "x.toml", config));
+    EXPECT_TRUE(config.edit.enabled);
+    EXPECT_EQ(config.edit.max_snippet, 262144U);
+    EXPECT_EQ(config.edit.max_line_edit, 262144U);
+    EXPECT_FALSE(config.edit.require_file_hash);
+    EXPECT_FALSE(config.revert_to_state);
+    EXPECT_EQ(config.approval, "client");
+    const Result<> read = read_tools_config(
+        "approval = 'elicit'\nedit.lp1_eol = 'strict'\n[tools.edit]\nenabled = false\n"
+        "max_snippet_bytes = 10\nmax_line_edit_bytes = '1K'\nrequire_file_hash = true\n"
+        "[tools.revert_to_state]\nenabled = true\n",
+        "x.toml", config);
+    ASSERT_TRUE(read) << read.error().message();
+    EXPECT_FALSE(config.edit.enabled);
+    EXPECT_EQ(config.edit.max_snippet, 10U);
+    EXPECT_EQ(config.edit.max_line_edit, 1024U);
+    EXPECT_TRUE(config.edit.require_file_hash);
+    EXPECT_EQ(config.edit.lp1_eol, edit::MixedEndings::kStrict);
+    EXPECT_TRUE(config.revert_to_state);
+    EXPECT_EQ(config.approval, "elicit");
+}
+
+TEST(Config, S165_bad_values_of_the_tools_name_their_key) {
+    for (const char* line :
+         {"approval = 'me'", "edit.lp1_eol = 'x'", "tools.edit.enabled = 1",
+          "tools.edit.max_snippet_bytes = 0", "tools.edit.max_line_edit_bytes = '2G'",
+          "tools.revert_to_state.enabled = 'yes'"})
+        EXPECT_NE(failure(line).find("bad value for `"), std::string::npos) << line;
+    EXPECT_NE(failure("tools.undo = 1").find("unknown key"), std::string::npos);
 }
 
 TEST(Config, RulesOfBothFilesFollowTheProfilesS44) {

@@ -438,3 +438,46 @@ S165_full_disk() {
     check_state
     umount "$scratch/small"
 }
+
+# fill_but N: beside the workspace, all but about N KiB.
+fill_but() {
+    rm -f ../ballast
+    dd if=/dev/zero of=../ballast bs=4K status=none 2>/dev/null && fail "the disk is not full"
+    sync
+    truncate -s "-${1}K" ../ballast
+}
+# Names and bytes of what is here: an edit that failed has touched the directory's time.
+contents() { sha256sum -- $(ls -A); }
+S145_S159_full_disk_during_an_edit() {
+    small_disk 48M
+    local file
+    for file in a b c; do seq 25000 >"$W/$file"; done
+    begin
+    { echo LP1; for file in a b c; do printf 'F %s\nR\n25000\n.\nchanged\n.\n' "$file"; done; echo END; } >"$scratch/lp1"
+    local before
+    before=$(contents)
+    say "without room for all of the three files none is changed, and nothing is left beside them"
+    local room
+    for room in 120 200; do
+        fill_but "$room"
+        expect 1 apply "$scratch/lp1"
+        err_has "No space left"
+        [[ $(contents) == "$before" ]] || fail "with ${room}K: $(ls -lA; cat "$scratch/err")"
+    done
+    say "where not even the way back has room, it is gone as soon as there is some"
+    fill_but 300
+    expect 1 apply "$scratch/lp1"
+    err_has "No space left"
+    rm ../ballast
+    u recover --keep
+    [[ $(contents) == "$before" ]] || fail "$(ls -lA)"
+    say "with room it goes through"
+    u apply "$scratch/lp1"
+    grep -q changed c
+    u undo
+    [[ $(contents) == "$before" ]] || fail "$(ls -lA)"
+    cd /
+    end
+    check_state
+    umount "$scratch/small"
+}

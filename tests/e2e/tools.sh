@@ -1,4 +1,4 @@
-# The tools of an agent: `unwrite mcp` as its clients speak to it (tools_client.py), and read, edit and apply.
+# The tools of an agent: `unwrite mcp` as its clients speak to it (tools_client.py, killed_client.py, sdk_client.mjs), and read, edit and apply.
 # shellcheck shell=bash
 
 client() { python3 "$here/tools_client.py" "$@"; }
@@ -24,13 +24,32 @@ S3_S28_S143_approval() {
 # Each point of an edit and of its Undo, and each of those who may come next; in three parts, for the time it takes.
 killed_and_made_whole() {
     begin
-    client killed "$program" "$W" "$daemon" 3 "$1"
+    python3 "$here/killed_client.py" "$program" "$W" "$daemon" 3 "$1"
     cd /
     check_state
 }
 S15_S24_S37_S145_S159_killed_at_each_point_of_an_edit() { killed_and_made_whole 0; }
 S15_S24_S37_S145_S159_killed_and_mounted_again() { killed_and_made_whole 1; }
 S15_S24_S37_S145_S159_killed_and_recovered() { killed_and_made_whole 2; }
+
+S89_S90_S91_S93_S94_S95_S97_S100_S102_S103_S105_S106_revert_to_state() {
+    begin
+    client reverting "$program" "$W"
+    say "by the user"
+    echo before >mine
+    u checkpoint here
+    echo after >mine
+    u revert-to-state failure "$(u --json log >/dev/null; json_value '"n%d" % j["current"]')" --summary 'not so'
+    equal mine before
+    u log
+    out_has "[lesson] not so"
+    expect 3 revert-to-state
+    expect 2 revert-to-state failure n
+    expect 4 revert-to-state tangent n99999
+    cd /
+    end
+    check_state
+}
 
 S141_S152_no_reader_sees_a_part() {
     begin
@@ -81,4 +100,33 @@ S132_S138_S153_S154_S158_read_edit_and_apply() {
     cd /
     end
     expect 6 -C "$W" edit f --old x --new y
+}
+
+# The SDK and the inspector come from npm; UNWRITE_NPM names a directory where they are installed already.
+S1_S89_S129_the_official_clients() {
+    local packages=${UNWRITE_NPM:-$scratch/npm}
+    command -v node >/dev/null && command -v npm >/dev/null || skip "node and npm are not installed"
+    if [[ ! -d $packages/node_modules/@modelcontextprotocol/client ]]; then
+        mkdir -p "$packages"
+        (cd "$packages" && timeout 150 npm install --ignore-scripts --no-audit --no-fund --silent \
+            @modelcontextprotocol/sdk@1.32.2 @modelcontextprotocol/client@2.4.0 \
+            @modelcontextprotocol/inspector-cli@0.15.0) >"$scratch/npm.log" 2>&1 ||
+            skip "npm could not install the clients: $(tail -n 1 "$scratch/npm.log")"
+    fi
+    begin
+    local era
+    cp "$here/sdk_client.mjs" "$packages/"
+    for era in legacy auto 2026-07-28; do
+        (cd "$packages" && timeout 60 node sdk_client.mjs "$era" "$program" "$W")
+    done
+    say "the inspector"
+    local inspect=(timeout 60 "$packages/node_modules/.bin/mcp-inspector-cli" --cli "$program" -C "$W" mcp --method)
+    "${inspect[@]}" tools/list >"$scratch/out"
+    json '{"Read", "Edit", "Undo"} <= {tool["name"] for tool in j["tools"]}'
+    "${inspect[@]}" tools/call --tool-name status >"$scratch/out"
+    json 'not j["isError"] and "changes" in j["structuredContent"]'
+    "${inspect[@]}" resources/list >"$scratch/out"
+    json 'len(j["resources"]) == 3'
+    cd /
+    end
 }

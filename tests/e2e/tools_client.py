@@ -3,7 +3,6 @@
 import json
 import os
 import select
-import shutil
 import subprocess
 import sys
 
@@ -335,91 +334,69 @@ def approval(program, directory):
     never.end()
 
 
-def made_whole(program, directory, daemon, way):
-    """What finds an edit half done and makes it whole; answers with the daemon that serves now."""
-    def run(*words):
-        done = subprocess.run([program, "-C", directory, "--json", *words], cwd="/", check=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        return json.loads(done.stdout) if done.stdout.startswith(b"{") else None
+def reverting(program, directory):
+    """revert_to_state: only there when asked for, carried out between two calls, never over a file
+    that is open for writing, never over what the user changed."""
+    os.chdir(directory)
+    for era in ("modern", "2025-11-25"):
+        plain = Client(program, directory, era)
+        check("error" in plain.request("tools/call", {
+            "name": "revert_to_state", "arguments": {"category": "failure", "step": "1"}}), "S103")
+        plain.end()
+    client = Client(program, directory, "modern", ("--revert-to-state",))
+    tool = {tool["name"]: tool for tool in client.request("tools/list")["result"]["tools"]}[
+        "revert_to_state"]
+    schema = tool["inputSchema"]
+    check(schema["required"] == ["category", "step"], "S90")
+    check(schema["properties"]["category"]["enum"] ==
+          ["failure", "tangent", "completion", "step-summary"], "S90")
+    check(tool["annotations"]["destructiveHint"], "S3")
+    wrong = client.call("revert_to_state", category="failure")
+    check(wrong["isError"] and wrong["content"][0]["text"] ==
+          "Invalid arguments: step is required", "S91")
 
-    def mount():
-        return int(run("mount", directory)["pid"])
+    client.text("Edit", patch=lp1(f="T\none\n.\n"))
+    node = client.call("checkpoint", name="good")["structuredContent"]["node"]
+    client.text("Read", path="f")
+    client.text("Edit", patch=lp1(f=replace("one", "two")))
+    with open("held", "wb") as held:
+        noted = client.call("revert_to_state", category="failure", step=node[1:], summary="no")
+        check(noted["content"][0]["text"] ==
+              f"Revert request recorded: category=Failure, target={node}, summary=\"no\". "
+              "The trunk will be rebuilt from this node before the next turn.", noted)
+        check(noted["structuredContent"]["recorded"], "S95")
+        client.call("status")
+        check(get("f") == b"two", "S106: a file is open for writing")
+        held.write(b"")
+    os.unlink("held")
+    told = client.call("status")
+    texts = [block["text"] for block in told["content"]]
+    check(get("f") == b"two" and "change by the user" in texts[-1], ("S100", texts))
+    event = told["_meta"]["unwrite/RevertApplied"][0]
+    check(not event["applied"] and event["target"] is None, event)
 
-    if way == "the next edit":
-        other = Client(program, directory, "modern")
-        other.text("Edit", patch=lp1(other="N -\n"))
-        other.end()
-        return daemon
-    if way == "recover":
-        run("recover", "--keep")
-        return daemon
-    os.chdir("/")
-    if way == "a mount after the daemon's death":
-        os.kill(daemon, 9)
-        return mount()
-    run("unmount", directory)
-    if way == "recover without a mount":
-        run("recover", "--keep")
-        check_tree(directory)
-    return mount()
-
-
-NAMES = ("k1", "k2", "new/deep/k3")
-OLD, NEW = [b"old\n", b"old\n", None], [b"new\n", b"new\n", b"made"]
-
-
-def check_tree(directory):
-    """All or nothing, and nothing else beside it."""
-    paths = [os.path.join(directory, name) for name in NAMES]
-    now = [get(path) if os.path.exists(path) else None for path in paths]
-    check(now in (OLD, NEW), now)
-    for place, below, files in os.walk(directory):
-        below[:] = [name for name in below if name != ".unwrite"]
-        check(not [name for name in files if name.startswith(".unwrite-edit")], (place, files))
-    check((now == NEW) == os.path.exists(os.path.join(directory, "new")), "its directories too")
-    return now
-
-
-def killed(program, directory, daemon, parts, part):
-    """A kill at every point of an edit of three files, and of its Undo: all or nothing, whoever
-    comes next."""
-    daemon = int(daemon)
-    patch = lp1(**{"k1": replace("old", "new"), "k2": replace("old", "new"),
-                   "new/deep/k3": "T\nmade\n.\n"})
-    ways = ["the next edit", "recover", "a mount", "a mount after the daemon's death",
-            "recover without a mount"]
-    half = 0
-    points = ["edit.begun:1"] + [f"edit.file:{n}" for n in range(1, 6)] + \
-        [f"edit.written:{n}" for n in range(1, 5)] + [f"undo.file:{n}" for n in range(1, 5)]
-    cases = [(point, way) for point in points for way in ways]
-    for point, way in cases[int(part)::int(parts)]:
-        os.chdir(directory)
-        shutil.rmtree("new", ignore_errors=True)
-        for name in NAMES[:2]:
-            put(name, b"old\n")
-        client = Client(program, directory, "modern", environment={"UNWRITE_CRASH_AT": point})
-        for name in NAMES[:2]:
-            client.text("Read", path=name)
-        answer = client.request("tools/call", {"name": "Edit", "arguments": {"patch": patch}})
-        undoing = point.startswith("undo")
-        if undoing:
-            answer = client.request("tools/call", {"name": "Undo", "arguments": {}})
-        client.process.stdin.close()
-        died = client.process.wait(30) != 0
-        check(died == (answer is None), point)
-        check(died or point.endswith(("file:5", "written:4", "undo.file:4")), point)
-        left = [get(name) if os.path.exists(name) else None for name in NAMES]
-        half += left not in (OLD, NEW)
-        daemon = made_whole(program, directory, daemon, way)
-        now = check_tree(directory)
-        if not died:
-            check(now == (OLD if undoing else NEW), (point, way, "what was done stays"))
-        elif left not in (OLD, NEW):
-            check(now == (NEW if undoing else OLD), (point, way, "back to its beginning"))
-        print(point, way, "half" if left not in (OLD, NEW) else "whole")
-    check(half > 0, "some kill left it half done")
-    os.chdir("/")
-    subprocess.run([program, "unmount", directory], check=True)
+    client.text("Read", path="f")
+    client.text("Edit", patch=lp1(f=replace("two", "three")))
+    node = client.call("checkpoint")["structuredContent"]["node"]
+    client.text("Read", path="f")
+    client.text("Edit", patch=lp1(f=replace("three", "four"), g="T\nnew\n.\n"))
+    client.call("revert_to_state", category="failure", step=node, summary="four was wrong")
+    told = client.call("status")
+    check(get("f") == b"three" and not os.path.exists("g"), "S105")
+    check(told["_meta"]["unwrite/RevertApplied"][0]["applied"], told)
+    check("[lesson] four was wrong" in told["content"][0]["text"], "S102")
+    check("four was wrong" in client.text("log"), "S102")
+    tree = client.request("resources/read", {"uri": "unwrite://tree"})["result"]
+    check("[lesson] four was wrong" in tree["contents"][0]["text"], "S102")
+    client.text("Read", path="f")
+    client.text("Edit", patch=lp1(f=replace("three", "five")))
+    client.call("revert_to_state", category="completion", step=node)
+    client.end()
+    check(get("f") == b"five", "S105: a completion keeps the files")
+    log = json.loads(subprocess.run([program, "-C", directory, "--json", "log", "--all"],
+                                    check=True, stdout=subprocess.PIPE).stdout)
+    check([entry for entry in log["entries"] if "revert.squash" in entry["node"]["tags"]],
+          "S96: at the end at the latest")
 
 
 def reader(program, directory):

@@ -27,6 +27,7 @@ class MemoryFiles final : public Files, public UndoFiles {
     std::map<std::string, std::string> refused;  ///< path -> reason
     int fail_at = 0;                             ///< the number of the change that fails, from 1
     int changes = 0;                             ///< changes asked for so far
+    std::set<std::string> read;                  ///< looked at with all their bytes
 
     Result<FileState> look(const std::string& path, std::uint64_t max_bytes) override {
         if (refused.contains(path)) return Error(ErrorKind::kRefused, EACCES, refused[path]);
@@ -38,7 +39,10 @@ class MemoryFiles final : public Files, public UndoFiles {
         if (refused.contains(path)) return Error(ErrorKind::kRefused, EACCES, refused[path]);
         return {};
     }
-    Result<FileState> look(const std::string& path) override { return state_of(path, ~0ULL); }
+    Result<FileState> look(const std::string& path) override {
+        read.insert(path);
+        return state_of(path, ~0ULL);
+    }
 
     Result<> put(const std::string& path, const std::optional<Digest>& expected,
                  const std::string& bytes, std::optional<std::uint32_t> mode) override {

@@ -212,7 +212,7 @@ TEST(SnippetEdit, S161_AnEditThatChangesNothingSaysSo) {
 
 // Whatever is asked: outside the span that the answer names no byte changes, and in the view
 // exactly the span is replaced.
-TEST(SnippetEdit, S134_BytesOutsideTheSpanStay) {
+TEST(SnippetEdit, S134_S147_BytesOutsideTheSpanStay) {
     Random random(1);
     SCOPED_TRACE(random.trace());
     std::size_t applied = 0;

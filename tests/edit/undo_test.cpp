@@ -263,7 +263,15 @@ TEST_F(UndoTool, S22_PathsInReasonsAreSafeToShow) {
     EXPECT_EQ(undo_error(), "a: file missing");
 }
 
-TEST_F(UndoTool, S29_OldBytesAreReleased) {
+TEST_F(UndoTool, S30_NothingButTheTargetsIsRead) {
+    memory.files = {{"a", {"1\n"}}, {"b", {"2\n"}}, {"other", {std::string(1000, 'x')}}};
+    edit("F a\nT\nx\n.\nF b\nT\ny\n.\n");
+    memory.read.clear();
+    EXPECT_EQ(undo_error(), "");
+    EXPECT_EQ(memory.read, (std::set<std::string>{"a", "b"}));
+}
+
+TEST_F(UndoTool, S29_S31_OldBytesAreReleased) {
     memory.files = {{"a", {std::string(1000, 'x') + "\n"}}, {"b", {"2\n"}}};
     edit("F a\nT\nx\n.\n");
     EXPECT_EQ(entries.held(), 1001U);

@@ -1,0 +1,98 @@
+#include "mcp/revert_tool.h"
+
+#include <cerrno>
+
+#include "edit/revert_drain.h"
+#include "edit/settings.h"
+#include "edit/text_safety.h"
+#include "mcp/schema.h"
+
+namespace unwrite::mcp {
+
+namespace {
+
+constexpr const char* kMeta = "unwrite/RevertApplied";
+/// Events that nobody asks for are forgotten.
+constexpr std::size_t kMostEvents = 64;
+
+Result<ToolAnswer> revert(ToolSession& session, const Json& json) {
+    const std::string text = dump(json);
+    if (text.size() > edit::Settings{}.max_arguments)
+        return Error(ErrorKind::kUsage, E2BIG, "Tool arguments too large");
+    TRY_ASSIGN(const edit::RevertRequest request, edit::decode_revert(text));
+    TRY_ASSIGN(const auto room, session.enter());
+    TRY_ASSIGN(const std::string acknowledgement,
+               room->reverts().request_revert(room->asker(), text, /*for_agent=*/true));
+    session.reverts.waiting = true;
+    session.reverts.asked = true;
+    return ToolAnswer{false, acknowledgement,
+                      Json{{"recorded", true},
+                           {"category", edit::name_of(request.category)},
+                           {"target", request.target},
+                           {"summary", request.summary ? Json(*request.summary) : Json()}}};
+}
+
+std::string words_of(const std::string& event) {
+    const Json json = Json::parse(event, nullptr, /*allow_exceptions=*/false);
+    const Json& applied = member(json, "applied");
+    if (applied.is_boolean() && applied.get<bool>()) {
+        const Json& target = member(json, "target");
+        return "revert_to_state (" + text_member(json, "category") + "): done, to n" +
+               (target.is_number_unsigned() ? std::to_string(target.get<std::uint64_t>()) : "?");
+    }
+    return "revert_to_state (" + text_member(json, "category") +
+           "): not done: " + edit::displayed(text_member(json, "reason"));
+}
+
+Result<> apply(ToolSession& session) {
+    TRY_ASSIGN(const auto room, session.enter());
+    if (!room->writers().empty()) return {};
+    TRY_ASSIGN(const std::vector<std::string> events, room->reverts().apply_reverts(room->asker()));
+    for (const std::string& event : events) {
+        if (session.reverts.events.size() < kMostEvents) session.reverts.events.push_back(event);
+    }
+    session.reverts.waiting = false;
+    session.reverts.asked = false;
+    return {};
+}
+
+}  // namespace
+
+ToolAnswer call_revert(ToolSession& session, const Json& arguments) {
+    auto answer = revert(session, arguments);
+    return answer ? *std::move(answer) : failed(answer.error());
+}
+
+bool settle_reverts(ToolSession& session) {
+    if (!session.reverts.enabled || !session.reverts.waiting) return false;
+    // The call that comes next finds out itself what is wrong with the workspace.
+    ignore(apply(session), "what waits is durable");
+    return session.reverts.asked;
+}
+
+void tell_reverts(ToolSession& session, Json& result) {
+    for (const std::string& event : session.reverts.events) {
+        result["content"].push_back(Json{{"type", "text"}, {"text", words_of(event)}});
+        result["_meta"][kMeta].push_back(Json::parse(event, nullptr, /*allow_exceptions=*/false));
+    }
+    session.reverts.events.clear();
+}
+
+Json revert_description() {
+    return described(
+        "Abandons what was done since a node and goes back to it, or marks what was done since as "
+        "one finished step. It is carried out after this call, before the next one, whose answer "
+        "tells what came of it. failure (a dead end) and tangent (a finished exploration) restore "
+        "the files of the node; completion (a sub-task is done) and step-summary (a mark on a long "
+        "way) keep the files. The summary is shown with the node from then on. Nodes are those of "
+        "log and checkpoint; abandoned ones stay and can be gone back to. Refused when the user "
+        "changed something since the node.",
+        Json::parse(edit::revert_schema(), nullptr, /*allow_exceptions=*/false),
+        object_schema({{"recorded", typed("boolean", "true")},
+                       {"category", typed("string", "As given.")},
+                       {"target", typed("integer", "The node's number.")},
+                       {"summary", Json{{"type", Json::array({"string", "null"})}}}},
+                      {"recorded", "category", "target", "summary"}, false));
+}
+
+}  // namespace unwrite::mcp
