@@ -130,3 +130,9 @@ S1_S89_S129_the_official_clients() {
     cd /
     end
 }
+
+S3_the_files_for_agents_start_the_server() {
+    begin
+    PATH=$(dirname "$program"):$PATH client integrations "$here/../../integrations" "$W"
+    cd /
+}

@@ -5,6 +5,7 @@ import os
 import select
 import subprocess
 import sys
+import tomllib
 
 MODERN = "2026-07-28"
 META = "io.modelcontextprotocol/"
@@ -332,6 +333,31 @@ def approval(program, directory):
     never = Client(program, directory, "2025-06-18", ("--approval", "deny"))
     check(never.call("Undo")["isError"] and not never.call("Read", path="asked")["isError"], "deny")
     never.end()
+
+
+def integrations(folder, directory):
+    """The files for coding agents are what their parsers take, and the server they name starts."""
+    def load(path):
+        with open(os.path.join(folder, path), "rb") as file:
+            return tomllib.load(file) if path.endswith(".toml") else json.load(file)
+
+    server = {"command": "unwrite", "args": ["mcp"]}
+    check(load("claude-code/.mcp.json")["mcpServers"]["unwrite"] == server, "Claude Code")
+    check(load("gemini-cli/gemini-extension.json")["mcpServers"]["unwrite"] == server, "Gemini")
+    check(load("codex/config.toml")["mcp_servers"]["unwrite"] == server, "Codex")
+    check(load("opencode/opencode.json")["mcp"]["unwrite"]["command"] == ["unwrite", "mcp"],
+          "OpenCode")
+    check("!{unwrite undo {{args}}}" in load("gemini-cli/commands/unwrite/undo.toml")["prompt"],
+          "a command")
+    os.chdir(directory)
+    client = Client(server["command"], directory, "modern")
+    check(client.request("tools/list")["result"]["tools"], "it starts")
+    client.end()
+    hook = load("claude-code/hooks/hooks.json")["hooks"]["UserPromptSubmit"][0]["hooks"][0]
+    subprocess.run(["sh", "-c", hook["command"]], check=True)
+    log = json.loads(subprocess.run(["unwrite", "--json", "log"], check=True,
+                                    stdout=subprocess.PIPE).stdout)
+    check(log["entries"][0]["node"]["text"] == "before a prompt", "the hook makes a checkpoint")
 
 
 def reverting(program, directory):
