@@ -150,6 +150,41 @@ class Undo(Measure):
         return {f"undo of {self.sizes.small_step} files": seconds}
 
 
+class Tools(Measure):
+    """An edit of one large file through the server of the Model Context Protocol, and its undo, from request to
+    response; and the undo of a step of few files without the start of a program."""
+
+    subjects = ("unwrite",)
+    lines = 2_000
+
+    def prepare(self, raw):
+        make_tree(raw, self.sizes.small_step)
+        with open(raw / "large", "w", encoding="ascii") as file:
+            for line in range(self.lines):
+                file.write(f"{line:099d}\n")
+
+    def once(self, subject):
+        server = subject.tools()
+        try:
+            server.call("Read", path="large")
+            rows = {}
+            for row, name, arguments in (
+                    ("Edit of a 200 kB file", "Edit",
+                     {"path": "large", "old_snippet": f"{self.lines // 2:099d}",
+                      "new_snippet": "changed"}),
+                    ("Undo of it", "Undo", {})):
+                rows[f"{row}, request to response"] = elapsed(
+                    lambda name=name, arguments=arguments: server.call(name, **arguments))
+        finally:
+            server.end()
+        with subject.connect() as connection:
+            subject.ask(connection, "checkpoint")
+            modify(subject.path, self.sizes.small_step)
+            rows[f"undo of {self.sizes.small_step} files, in the daemon"] = elapsed(
+                subject.ask, connection, "undo")
+        return rows
+
+
 class Discard(Measure):
     """`change` the tree, then take it all back."""
 
@@ -261,6 +296,7 @@ def all_measures(sizes):
         yield Checkpoint(sizes, count), True
     yield FirstWrite(sizes), True
     yield Undo(sizes), True
+    yield Tools(sizes), True
     yield DiscardRemoved(sizes), True
     yield DiscardCreated(sizes), True
     yield DiscardModified(sizes), True

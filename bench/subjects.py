@@ -63,6 +63,28 @@ class Native(Subject):
     name = "native"
 
 
+class Tools:
+    """A client of `unwrite mcp`; docs/mcp.md has the protocol."""
+
+    def __init__(self, program, path):
+        self.process = subprocess.Popen([program, "-C", path, "mcp"], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE)
+
+    def call(self, name, /, **arguments):
+        request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+            "name": name, "arguments": arguments,
+            "_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}}}
+        self.process.stdin.write(json.dumps(request).encode() + b"\n")
+        self.process.stdin.flush()
+        result = json.loads(self.process.stdout.readline())["result"]
+        if result["isError"]:
+            raise RuntimeError(f"{name}: {result['content'][0]['text']}")
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait(30)
+
+
 class Unwrite(Subject):
     name = "unwrite"
     program = None
@@ -99,6 +121,9 @@ class Unwrite(Subject):
         connection = socket.socket(socket.AF_UNIX)
         connection.connect(path)
         return connection
+
+    def tools(self):
+        return Tools(self.program, self.path)
 
     def start(self):
         run(self.program, "mount", self.raw)

@@ -5,6 +5,7 @@ import os
 import select
 import subprocess
 import sys
+import tomllib
 
 MODERN = "2026-07-28"
 META = "io.modelcontextprotocol/"
