@@ -56,7 +56,7 @@ TEST(Binary, CompletionsCompleteWhatThereIs) {
         return scratch.read("completed");
     };
     EXPECT_EQ(completed("che"), "checkpoint check\n");
-    EXPECT_EQ(completed("-C x rev"), "review\n");
+    EXPECT_EQ(completed("-C x revi"), "review\n");
     EXPECT_EQ(completed("review --s"), "--script\n");
     EXPECT_EQ(completed("commit --keep"), "--keep-history\n");
     EXPECT_EQ(completed("git un"), "undo\n");

@@ -77,7 +77,7 @@ TEST(Render, S61_EachKindHasALine) {
               "  M  a\n"
               "  D  \"b\\n\"\n"
               "  R  old -> new  (and modified)\n"
-              "  A  node_modules/  (1234 objects, 5.0 MiB)\n"
+              "  A  node_modules/  (1,234 objects, 5.0 MiB)\n"
               "  m  run.sh  (attributes)\n");
 }
 
