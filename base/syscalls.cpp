@@ -2,9 +2,11 @@
 #include "base/syscalls.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -88,6 +90,24 @@ std::uint64_t birth_of(const struct statx& sx) {
     return static_cast<std::uint64_t>(sx.stx_btime.tv_sec) * 1'000'000'000U + sx.stx_btime.tv_nsec;
 }
 
+// overlayfs tells the birth time of the file below, and gives the object another file when it is
+// first written, linked or moved. Its inode number stays.
+bool keeps_births(const struct statx& sx, int dir) {
+    struct Answer {
+        std::uint32_t major = 0;
+        std::uint32_t minor = 0;
+        bool keeps = false;
+        bool known = false;
+    };
+    static thread_local Answer last;
+    if (last.known && last.major == sx.stx_dev_major && last.minor == sx.stx_dev_minor)
+        return last.keeps;
+    struct statfs fs;
+    if (::fstatfs(dir, &fs) != 0) return true;
+    last = {sx.stx_dev_major, sx.stx_dev_minor, fs.f_type != OVERLAYFS_SUPER_MAGIC, true};
+    return last.keeps;
+}
+
 }  // namespace
 
 Result<StatX> statx_at(int dir, const std::string& name) {
@@ -111,7 +131,7 @@ Result<StatX> statx_at(int dir, const std::string& name) {
     st.st_atim = to_timespec(sx.stx_atime);
     st.st_mtim = to_timespec(sx.stx_mtime);
     st.st_ctim = to_timespec(sx.stx_ctime);
-    result.birth = birth_of(sx);
+    result.birth = keeps_births(sx, dir) ? birth_of(sx) : 0;
     return result;
 }
 

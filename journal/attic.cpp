@@ -137,6 +137,21 @@ Result<> Attic::anchor(int parent, const std::string& name, const ObjectKey& key
     const auto linked = sys::link(parent, name, directory(), file_name(key));
     if (!linked && linked.error().number() != EEXIST) return linked;
     crash_point("attic.anchor.after");
+    if (linked) return add_linked(key);
+    note_added(key);
+    return {};
+}
+
+// A file of a lower layer of overlayfs that has several names becomes another one when it is
+// linked.
+Result<> Attic::add_linked(const ObjectKey& key) {
+    if (key.birth == 0) {
+        TRY_ASSIGN(const sys::StatX x, sys::statx_at(directory(), file_name(key)));
+        if (ObjectKey{x.st.st_ino, x.birth} != key) {
+            TRY(sys::unlink(directory(), file_name(key)));
+            return Error(ESTALE);
+        }
+    }
     note_added(key);
     return {};
 }

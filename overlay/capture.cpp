@@ -141,6 +141,7 @@ Result<> Capture::name(const Who& who, const ObjectPtr& parent, const std::strin
     NameKey key{parent->key(), name};
     TRY_ASSIGN(const bool covered, covered_name(who, key));
     if (covered || is_elided(who, parent->key(), standing, incoming)) return {};
+    if (standing) TRY(expect_stable(parent, name, *standing));
     TRY(ensure_place(parent));
     TRY(attributes(who, parent));
     NameImage image{key, std::nullopt, 0};
@@ -157,6 +158,18 @@ Result<> Capture::name(const Who& who, const ObjectPtr& parent, const std::strin
     Shard& s = shard(key.parent);
     const std::lock_guard lock(s.mutex);
     s.names.emplace(std::move(key), Sessions{who.session, {}});
+    return {};
+}
+
+// Where birth times say nothing (overlayfs), a file may become another one when it is linked or
+// moved for the first time. That must have happened before it is mentioned: ESTALE, and the kernel
+// looks again.
+Result<> Capture::expect_stable(const ObjectPtr& parent, const std::string& name,
+                                const Standing& standing) {
+    if (standing.key.birth != 0 || S_ISDIR(standing.type) || is_disposable(standing.key)) return {};
+    TRY_ASSIGN(const HandlePtr handle, objects_.open(parent, Access::kPath));
+    const auto anchored = journal_.attic().anchor(handle->fd.get(), name, standing.key);
+    if (!anchored && anchored.error().number() == ESTALE) return anchored;
     return {};
 }
 
@@ -305,8 +318,9 @@ Result<> Capture::anchor(const ObjectPtr& object) {
     const auto linked =
         sys::link_fd(handle->fd.get(), attic.directory(), journal::Attic::file_name(object->key()));
     if (!linked && linked.error().number() != EEXIST) return linked.error();
-    attic.note_added(object->key());
     crash_point("capture.anchor.after");
+    if (linked) return attic.add_linked(object->key());
+    attic.note_added(object->key());
     return {};
 }
 

@@ -132,6 +132,8 @@ class Capture {
     Result<> settle() { return durable_ ? writer_->sync() : Result<>(); }
     /// Created by that session in this interval, and nothing in the delta needs it.
     bool is_own(const Who& who, const ObjectKey& key) const;
+    Result<> expect_stable(const ObjectPtr& parent, const std::string& name,
+                           const Standing& standing);
     Result<> note_creator(const Who& who, const ObjectKey& key);
     bool is_elided(const Who& who, const ObjectKey& parent, const std::optional<Standing>& standing,
                    const std::optional<ObjectKey>& incoming) const;

@@ -448,3 +448,46 @@ S73_metadata_on_xfs() {
     three_steps one two three
     check_state
 }
+
+# As in a container: the files are in an image, and become other inodes below when they are first changed.
+S49_files_of_a_lower_layer() {
+    [[ $EUID == 0 ]] || skip "it needs root to mount a filesystem"
+    mkdir -p "$scratch/lower/w/d" "$scratch/upper" "$scratch/work" "$scratch/merged"
+    local file
+    for file in written truncated removed moved replaced chmodded d/moved hard; do
+        echo "$file" >"$scratch/lower/w/$file"
+    done
+    ln "$scratch/lower/w/hard" "$scratch/lower/w/hard2"
+    ln -s written "$scratch/lower/w/link"
+    mount -t overlay overlay "$scratch/merged" \
+        -o "lowerdir=$scratch/lower,upperdir=$scratch/upper,workdir=$scratch/work" 2>/dev/null ||
+        skip "there is no overlayfs here"
+    W=$scratch/merged/w
+    begin
+    say "names of one file are torn apart by the first change of one of them, there as everywhere on overlayfs"
+    rm hard2
+    echo new >hard
+    u discard --yes --purge
+    equal hard hard
+    equal hard2 hard
+    one() {
+        echo more >>written
+        echo new >truncated
+        rm removed
+        mv d/moved d/there
+        chmod 600 chmodded
+    }
+    two() {
+        mkdir new
+        mv moved new/
+        echo new >made
+        mv made replaced
+        mv link new/
+    }
+    three() {
+        mv new newer
+        rm -r newer written
+    }
+    three_steps one two three
+    check_state
+}
