@@ -151,17 +151,18 @@ Result<Listening> listen_at(const std::string& id, const std::string& avoid) {
 }
 
 Result<UniqueFd> connect_to(const std::string& id, uid_t owner) {
+    Error closed(ErrorKind::kNoWorkspace, ENOTCONN, "connect to the daemon: it does not answer");
     if (is_id(id)) {
         for (const std::string& directory : runtime_directories(owner)) {
             Result<UniqueFd> socket = connect_in(directory, id, owner);
             if (socket) return socket;
-            // A socket that is there but closed to us is the answer; anything else is looked for
-            // further on.
+            // A directory or a socket that is closed to us is the answer when there is no other: an
+            // inherited XDG_RUNTIME_DIR may be somebody else's.
             if (socket.error().number() == EACCES)
-                return socket.error().with_context("connect to the daemon");
+                closed = socket.error().with_context("connect to the daemon");
         }
     }
-    return Error(ErrorKind::kNoWorkspace, ENOTCONN, "connect to the daemon: it does not answer");
+    return closed;
 }
 
 }  // namespace unwrite::control

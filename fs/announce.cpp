@@ -1,8 +1,6 @@
 #include "fs/announce.h"
 
-#include <linux/openat2.h>
-#include <sys/syscall.h>
-
+#include "base/open_beneath.h"
 #include "base/syscalls.h"
 #include "fs/tuning.h"
 
@@ -12,15 +10,9 @@ namespace {
 
 constexpr const char* kHarmless = "the event is lost, nothing else";
 
-/// Below the root of the mount and nowhere else: the workspace is full of other people's symlinks.
-Result<UniqueFd> open_beneath(int root, const std::string& path, std::uint64_t flags) {
-    struct open_how how = {};
-    how.flags = flags | O_CLOEXEC | O_NOFOLLOW;
-    how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV;
-    const std::string place = path.empty() ? "." : path;
-    const auto fd = ::syscall(SYS_openat2, root, place.c_str(), &how, sizeof how);
-    if (fd < 0) return sys::last_error();
-    return UniqueFd(static_cast<int>(fd));
+/// The workspace is full of other people's symbolic links.
+Result<UniqueFd> open_here(int root, const std::string& path, int flags) {
+    return sys::open_beneath(root, path, flags | O_NOFOLLOW, RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV);
 }
 
 /// The call that the kernel believes to make the object; its kind must be the object's own.
@@ -36,14 +28,14 @@ class Announcer {
 
     void name(const overlay::Restored::NameChange& change) {
         if (change.parent == 0) return;  // a directory that is watched is known to the kernel
-        const auto parent = open_beneath(root_.get(), change.parent_path, O_PATH | O_DIRECTORY);
+        const auto parent = open_here(root_.get(), change.parent_path, O_PATH | O_DIRECTORY);
         if (!parent) return;
         if (change.existed) disappear(parent->get(), change);
         if (change.exists) appear(parent->get(), change);
     }
 
     void path(const std::string& path) {
-        const auto found = open_beneath(root_.get(), path, O_PATH);
+        const auto found = open_here(root_.get(), path, O_PATH);
         if (!found) return;
         const auto status = sys::stat_fd(found->get());
         if (!status || S_ISLNK(status->st_mode)) return;

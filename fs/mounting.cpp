@@ -88,11 +88,13 @@ Result<SessionPointer> new_session(Server& server, const MountOptions& options) 
 
 Error mount_failure(const std::string& mountpoint) {
     const std::string why = last_message().empty() ? "the kernel refused it" : last_message();
-    return refused(EPERM, mountpoint, why,
-                   ::geteuid() == 0
-                       ? "in a container, start it with --device /dev/fuse --cap-add SYS_ADMIN"
-                       : "see what fusermount3 said above; allow_other needs user_allow_other in "
-                         "/etc/fuse.conf");
+    return refused(
+        EPERM, mountpoint, why,
+        ::geteuid() == 0
+            ? "in a container, start it with --device /dev/fuse --cap-add SYS_ADMIN; root of "
+              "a user namespace needs a mount namespace of its own (unshare --mount)"
+            : "see what fusermount3 said above; allow_other needs user_allow_other in "
+              "/etc/fuse.conf");
 }
 
 Result<struct statx> cached_status(int dir, const char* path) {

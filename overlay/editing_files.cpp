@@ -1,14 +1,13 @@
 #include "overlay/editing_files.h"
 
-#include <linux/openat2.h>
 #include <poll.h>
 #include <sys/random.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 
 #include "base/crash_point.h"
+#include "base/open_beneath.h"
 #include "base/syscalls.h"
 #include "edit/text_safety.h"
 
@@ -20,21 +19,6 @@ using edit::FileKind;
 using edit::FileState;
 
 constexpr std::uint64_t kAnySize = UINT64_MAX;
-
-// Beneath the root, whatever the path says and whoever changes the tree meanwhile.
-Result<UniqueFd> open_beneath(int root, const std::string& path, int flags, __u64 resolve) {
-    open_how how{};
-    how.flags = static_cast<__u64>(flags | O_CLOEXEC);
-    how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | resolve;
-    const std::string place = path.empty() ? "." : path;
-    for (;;) {
-        const auto fd = ::syscall(SYS_openat2, root, place.c_str(), &how, sizeof how);
-        if (fd >= 0) return UniqueFd(static_cast<int>(fd));
-        const Error error = sys::last_error();
-        // EAGAIN: something was renamed while ".." of a link was followed.
-        if (error.number() != EINTR && error.number() != EAGAIN) return error;
-    }
-}
 
 std::string parent_of(const std::string& path) {
     const std::size_t slash = path.rfind('/');
@@ -97,7 +81,7 @@ Result<std::unique_ptr<EditFiles>> EditFiles::open(UniqueFd root, EditFilesOptio
 }
 
 Result<> EditFiles::lock() {
-    TRY_ASSIGN(UniqueFd fd, open_beneath(root_.get(), "", O_RDONLY | O_DIRECTORY, 0));
+    TRY_ASSIGN(UniqueFd fd, sys::open_beneath(root_.get(), "", O_RDONLY | O_DIRECTORY, 0));
     for (int tries = 0; tries < 1000; ++tries) {
         TRY_ASSIGN(const bool held, sys::try_lock_file(fd.get()));
         if (held) {
@@ -153,7 +137,7 @@ Result<std::string> EditFiles::resolved(const std::string& relative) const {
     std::string directory = parent_of(relative);
     std::string rest = relative.empty() ? "" : name_of(relative);
     for (;;) {
-        auto fd = open_beneath(root_.get(), directory, O_PATH | O_DIRECTORY, 0);
+        auto fd = sys::open_beneath(root_.get(), directory, O_PATH | O_DIRECTORY, 0);
         if (fd) {
             TRY_ASSIGN(const std::string top, sys::read_link(AT_FDCWD, sys::fd_path(root_.get())));
             TRY_ASSIGN(const std::string here, sys::read_link(AT_FDCWD, sys::fd_path(fd->get())));
@@ -173,8 +157,8 @@ Result<std::string> EditFiles::resolved(const std::string& relative) const {
 
 Result<EditFiles::Place> EditFiles::place_of(const std::string& path) const {
     if (path.empty()) return Error(ErrorKind::kSystem, EISDIR, "is a directory");
-    auto parent =
-        open_beneath(root_.get(), parent_of(path), O_RDONLY | O_DIRECTORY, RESOLVE_NO_SYMLINKS);
+    auto parent = sys::open_beneath(root_.get(), parent_of(path), O_RDONLY | O_DIRECTORY,
+                                    RESOLVE_NO_SYMLINKS);
     if (!parent) {
         const int number = parent.error().number();
         if (number == EXDEV || number == ELOOP)
@@ -327,7 +311,8 @@ Result<> EditFiles::remove_empty_directory(const std::string& path) {
 Result<std::vector<std::string>> EditFiles::missing_directories(const std::string& path) {
     std::vector<std::string> missing;
     for (std::string at = parent_of(path); !at.empty(); at = parent_of(at)) {
-        const auto fd = open_beneath(root_.get(), at, O_PATH | O_DIRECTORY, RESOLVE_NO_SYMLINKS);
+        const auto fd =
+            sys::open_beneath(root_.get(), at, O_PATH | O_DIRECTORY, RESOLVE_NO_SYMLINKS);
         if (fd) break;
         if (fd.error().number() != ENOENT)
             return fd.error().with_context("Failed to create parent directories");

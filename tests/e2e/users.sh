@@ -94,3 +94,32 @@ cd /
 SCRIPT
     same start
 }
+
+# Root in a user namespace of its own, who is nobody outside: the kernel lets it mount in a mount namespace of its own.
+S75_root_of_a_user_namespace() {
+    project
+    chown -R nobody "$W"
+    remember start
+    as_nobody <<'SCRIPT'
+unshare --user --map-root-user --mount true || { echo "no user namespaces here"; exit 77; }
+unshare --user --map-root-user --mount bash -eux -c '
+"$program" mount "$W"
+cd "$W"
+test "$(id -u)" = 0
+echo x >>notes.txt
+chmod 600 blob
+mkdir made
+"$program" checkpoint a
+rm -r src
+"$program" undo
+test -s src/main.c
+"$program" discard --yes
+cd /
+"$program" unmount "$W"'
+code=0
+unshare --user --map-root-user "$program" mount "$W" 2>"$HOME/said" || code=$?
+test "$code" = 1
+grep -q "mount namespace of its own" "$HOME/said"
+SCRIPT
+    same start
+}

@@ -1,25 +1,6 @@
 # Real programs write; everything is taken back. (lib.sh: three_steps goes all ways between the states.)
 # shellcheck shell=bash
 
-# c_project DIR FILES: C sources with a Makefile and a build.ninja.
-c_project() {
-    local i
-    mkdir -p "$1/src"
-    for i in $(seq "$2"); do
-        printf '#include <stdio.h>\nint f%d(void) { return printf("%d\\n"); }\n' "$i" "$i" >"$1/src/f$i.c"
-    done
-    printf 'objects := $(patsubst src/%%.c,out/%%.o,$(wildcard src/*.c))\nout/libf.a: $(objects)\n\tar rcs $@ $^\n' >"$1/Makefile"
-    printf 'out/%%.o: src/%%.c\n\t@mkdir -p out\n\t$(CC) -O0 -c -o $@ $<\nclean:\n\trm -rf out\n' >>"$1/Makefile"
-    {
-        printf 'rule cc\n  command = cc -O0 -MD -MF $out.d -c -o $out $in\n  depfile = $out.d\n  deps = gcc\n'
-        printf 'rule ar\n  command = rm -f $out && ar rcs $out $in\n'
-        for i in $(seq "$2"); do printf 'build nout/f%d.o: cc src/f%d.c\n' "$i" "$i"; done
-        printf 'build nout/libf.a: ar'
-        for i in $(seq "$2"); do printf ' nout/f%d.o' "$i"; done
-        printf '\n'
-    } >"$1/build.ninja"
-}
-
 S47_S76_S77_git() {
     needs git
     local source=$scratch/source

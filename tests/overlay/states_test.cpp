@@ -168,6 +168,24 @@ TEST_F(States, S100_a_user_who_asks_for_himself_abandons_his_own) {
     EXPECT_EQ(text(), "zero");
 }
 
+TEST_F(States, S100_an_agent_outside_of_a_run_owns_what_it_wrote_itself) {
+    const std::string one = checkpoint();
+    const auto ask = [&]() -> Json {
+        const auto noted = reverts().request_revert(
+            World::asker(), R"({"category":"failure","step":")" + one + "\"}", true);
+        EXPECT_TRUE(noted);
+        const auto events = apply();
+        return events.size() == 1 ? events[0] : Json();
+    };
+    replace("file", "its own");
+    EXPECT_TRUE(ask()["applied"]);
+    EXPECT_EQ(text(), "zero");
+    actor().set_caller({0, 0, 1, 0022});  // another process of the user
+    replace("file", "another's");
+    EXPECT_FALSE(ask()["applied"]);
+    EXPECT_EQ(text(), "another's");
+}
+
 TEST_F(States, S91_S92_a_wrong_request_is_not_queued) {
     EXPECT_EQ(request("Failure", "n1").error().message(),
               "Invalid arguments: category must be one of failure | tangent | completion | "
