@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -163,10 +164,20 @@ Result<Served> open_all(DaemonOptions& options, bool keep_stderr) {
     return served;
 }
 
+/// The kernel holds every writer to its own limit; the caller's would stop the others' writes, and
+/// a restore half-way.
+void lift_file_size_limit() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_FSIZE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_FSIZE, &limit);  // without it the smaller one serves
+}
+
 Result<> serve_with(DaemonOptions options, const Report& report, bool keep_stderr) {
     const sigset_t set = ending_signals();
     ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
     ::umask(0);
+    lift_file_size_limit();
     // Whoever may trace the daemon reaches the raw directory through its descriptors.
     ::prctl(PR_SET_DUMPABLE, 0);
     Result<Served> served = open_all(options, keep_stderr);

@@ -123,3 +123,19 @@ grep -q "mount namespace of its own" "$HOME/said"
 SCRIPT
     same start
 }
+
+S48_S76_the_limit_of_who_mounts_is_not_that_of_who_writes() {
+    head -c 3000000 /dev/urandom >"$W/big"
+    remember start
+    (
+        ulimit -S -f 1000
+        "$program" mount "$W" >/dev/null
+    )
+    cd "$W"
+    head -c 2500000 /dev/zero >more
+    head -c 3000000 /dev/zero >big
+    [[ $(stat -c %s more) == 2500000 ]] || fail "the file was cut"
+    u discard --yes
+    same start
+    end
+}
