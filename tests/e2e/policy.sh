@@ -203,12 +203,11 @@ two"
 S40_S44_an_agent_decides_nothing() {
     echo SECRET=1 >"$W/.env"
     begin
-    local asked=0 words
+    local words
     for words in "commit --yes" "discard --yes" "policy allow .env" "policy allow .env --agents" "policy reload" "policy check" \
-        "log --audit" "gc" "check --repair" "recover"; do
+        "log --audit" "gc" "check --repair"; do
         # shellcheck disable=SC2086
         expect 4 run --no-confine --on-exit keep -- "$program" $words
-        asked=$((asked + 1))
     done
     expect 4 run --no-confine --on-exit keep -- "$program" unmount --force "$W"
     is_mounted "$W"
@@ -216,7 +215,7 @@ S40_S44_an_agent_decides_nothing() {
     u run --no-confine --on-exit keep -- "$program" policy explain .env
     out_has "may not read it"
     u --json log --audit
-    json '{"commit", "discard", "allow", "reload", "audit", "gc", "repair", "recover", "stop"} <= {e["operation"] for e in j["entries"] if e["agent"] and e["event"] == "refused"}'
+    json '{"commit", "discard", "allow", "reload", "audit", "gc", "repair", "stop"} <= {e["operation"] for e in j["entries"] if e["agent"] and e["event"] == "refused"}'
     refused "echo x >>.env"
     end
 }
