@@ -108,6 +108,7 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     Result<> drop_all_but(NodeNumber node);
     struct Weighed;
     Result<Weighed> weigh(const Asker& asker, const Decision& decision);
+    Result<> anchor_live(const ObjectKey& key);
     Result<> apply_decision(const Weighed& weighed, const Decision& decision, OriginNumber origin);
     Result<> write_decision(const Weighed& weighed, const Decision& decision, OriginNumber origin);
     class StateTree;

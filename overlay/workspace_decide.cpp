@@ -26,8 +26,9 @@ struct Workspace::Weighed {
     KeepPlan keep{};
     RevertPlan back{};
     Decided decided{};
-    std::vector<Node> nodes{};  ///< whose delta speaks of what is kept
-    bool open = false;          ///< the open interval's does
+    std::vector<ObjectKey> parts{};  ///< files that the journal may speak of for the first time
+    std::vector<Node> nodes{};       ///< whose delta speaks of what is kept
+    bool open = false;               ///< the open interval's does
 };
 
 namespace {
@@ -187,6 +188,9 @@ Result<Workspace::Weighed> Workspace::weigh(const Asker& asker, const Decision& 
     Parts parts(locator_, then, live, weighed.back, weighed.keep);
     for (const Decision::Part& part : decision.parts)
         TRY(parts.add(part, journal_->state_dir().deltas()));
+    for (const auto& [key, numbers] : weighed.back.data) {
+        if (!numbers.empty() && numbers.front() == 0) weighed.parts.push_back(key);
+    }
     weighed.decided.taken_back = changes_of(weighed.back, locator_);
     weighed.decided.others = others_in(weighed.decided.taken_back, origin_of(asker));
     for (const NodeNumber number : history.trunk()) {
@@ -243,6 +247,21 @@ Result<> Workspace::write_decision(const Weighed& weighed, const Decision& decis
     return {};
 }
 
+// What the journal is to speak of must be found wherever it goes, and outlive its names.
+Result<> Workspace::anchor_live(const ObjectKey& key) {
+    const auto name = locator_.live_name(key);
+    if (!name) return {};
+    TRY_ASSIGN(const HandlePtr parent, locator_.directory(name->parent));
+    capture_.note(key);
+    TRY(locator_.note_places(name->parent));
+    TRY(journal_->places().set(key, *name));
+    const Result<> anchored = journal_->attic().anchor(parent->fd.get(), name->name, key);
+    const int number = anchored ? 0 : anchored.error().number();
+    // As for a capture, the place alone must do for what cannot be linked.
+    if (number == EPERM || number == EMLINK || number == EACCES) return {};
+    return anchored;
+}
+
 Result<> Workspace::apply_decision(const Weighed& weighed, const Decision& decision,
                                    OriginNumber origin) {
     if (!weighed.back.empty()) TRY(apply_images(weighed.back));
@@ -273,6 +292,8 @@ Result<Decided> Workspace::decide(const Asker& asker, const Decision& decision, 
             if (node && node->delta == sealed) weighed.nodes.push_back(*node);
         }
     }
+    for (const ObjectKey& key : weighed.parts)
+        TRY(anchor_live(key));
     const bool moves = !weighed.back.empty();
     TRY(apply_decision(weighed, decision, origin));
     weighed.decided.current = head_.current;

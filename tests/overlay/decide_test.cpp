@@ -271,6 +271,7 @@ TEST_F(Deciding, OneOfThreeHunksS62) {
     decision.parts[0].seen = to_text(digest_of(changed));
     ASSERT_OK(decide(decision));
     EXPECT_EQ(text("f"), mixed);
+    sound();
     EXPECT_EQ(std::filesystem::status(raw() / "f").permissions(), std::filesystem::perms{0640});
     EXPECT_THAT(changes(), IsEmpty());
     redo();  // the rejected hunks are not lost
