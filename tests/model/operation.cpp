@@ -20,7 +20,7 @@ constexpr const char* kNames[] = {
     "drop",         "write-held", "truncate-held", "chmod-held", "create-below-held",
     "checkpoint",   "rollback",   "undo",          "redo",       "discard",
     "commit",       "gc",         "check",         "reopen",     "revert",
-    "restore-path", "look"};
+    "restore-path", "look",       "decide"};
 
 unsigned slot_of(std::uint64_t x) {
     return static_cast<unsigned>(x % Actor::kSlots);
