@@ -96,9 +96,10 @@ control::DaemonInfo describe(const DaemonOptions& options, const overlay::Found&
 
 // A daemon that cannot do this serves all the same; the next edit tries again.
 std::vector<std::string> taken_back(overlay::Operations& operations, int workspace) {
-    Result<UniqueFd> root = sys::duplicate(workspace);
-    if (!root) return {};
-    const auto paths = finish_edits(operations, *std::move(root));
+    const auto paths = [&]() -> Result<std::vector<std::string>> {
+        TRY_ASSIGN(UniqueFd root, sys::duplicate(workspace));
+        return finish_edits(operations, std::move(root));
+    }();
     if (!paths) log::warning("finish an edit that was killed: " + paths.error().message());
     return paths ? *paths : std::vector<std::string>();
 }
@@ -141,7 +142,7 @@ Result<Served> open_all(DaemonOptions& options, bool keep_stderr) {
     TRY_ASSIGN(served.signals, SignalWatch::start(*served.mount));
     served.info = describe(options, served.session->found(), st, id);
     if (!served.session->found().fresh)
-        served.info.taken_back = taken_back(served.session->operations(), workspace.get());
+        served.info.taken_back = taken_back(served.session->operations(), served.workspace->get());
     control::Service service;
     service.info = served.info;
     service.stop = [mount = served.mount.get()]() -> Result<> {

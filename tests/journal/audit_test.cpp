@@ -31,7 +31,7 @@ void write_entries(const Scratch& scratch, int count, std::uint64_t most = Audit
 
 TEST(Audit, WhatIsAppendedIsReadBack) {
     const Scratch scratch;
-    const std::string odd("a%20\n\xff\0 b", 11);
+    const std::string odd("a%20\n\xff\0 b", 9);
     {
         ASSERT_ASSIGN(const auto log, AuditLog::open(scratch.fd(), false));
         ASSERT_OK(log->append(entry(odd)));
