@@ -27,6 +27,12 @@ Result<std::string> prefix_of(const std::string& workspace, const std::string& r
 
 }  // namespace
 
+Result<> expect_git_message(const std::string& message) {
+    if (!message.empty()) return {};
+    return Error(ErrorKind::kUsage, EINVAL, "commit to git: it needs a message",
+                 "give one with -m");
+}
+
 Result<> expect_own_git_untouched(Workspace& workspace) {
     TRY_ASSIGN(const overlay::Status status, workspace.operations().status("", false));
     const git::GitState before = git_state_of(status.tags);
@@ -56,6 +62,17 @@ Result<git::Accepted> commit_to_git(const Workspace& workspace,
 void keep_own_git(const Workspace& workspace, overlay::Decision& decision) {
     if (git_state_of(workspace.root()).layout == git::Layout::kDirectory)
         decision.keep.emplace_back(".git");
+}
+
+Result<> commit_what_was_kept(Context& context, Workspace& workspace,
+                              const std::vector<overlay::Change>& kept,
+                              const std::string& message) {
+    TRY_ASSIGN(const git::Accepted accepted, commit_to_git(workspace, kept, message));
+    print_accepted(context, accepted);
+    overlay::Decision decision{.text = "the git commit of it"};
+    keep_own_git(workspace, decision);
+    if (!decision.keep.empty()) TRY(workspace.operations().decide(asker(), decision, false));
+    return {};
 }
 
 void print_accepted(Context& context, const git::Accepted& accepted) {

@@ -10,6 +10,9 @@
 
 namespace unwrite::cli {
 
+/// kUsage when there is none.
+Result<> expect_git_message(const std::string& message);
+
 /// A part of a task can become a commit only where the task made none itself: accepting one then
 /// accepts the repository as it is. kConflict says what it did.
 Result<> expect_own_git_untouched(Workspace& workspace);
@@ -23,6 +26,11 @@ Result<git::Accepted> commit_to_git(const Workspace& workspace,
 /// Keeps the repository at the workspace's root, if there is one: else a discard of the rest would
 /// take the commit back.
 void keep_own_git(const Workspace& workspace, overlay::Decision& decision);
+
+/// After a decision: a git commit of what it kept, which stays as well. An error means that there
+/// is no such commit; what was decided is done all the same.
+Result<> commit_what_was_kept(Context& context, Workspace& workspace,
+                              const std::vector<overlay::Change>& kept, const std::string& message);
 
 /// "git: 1f2e3d4 on main, 3 files", and what was left out. On notes.
 void print_accepted(Context& context, const git::Accepted& accepted);

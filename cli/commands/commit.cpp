@@ -66,10 +66,7 @@ Result<int> commit(Context& context, const CommitOptions& options) {
     for (const std::string& path : options.paths) {
         TRY_ASSIGN(paths.emplace_back(), workspace.inside(context.base, path));
     }
-    if (options.git && options.text.empty()) {
-        return Error(ErrorKind::kUsage, EINVAL, "commit --git: a commit of git needs a message",
-                     "give one with -m");
-    }
+    if (options.git) TRY(expect_git_message(options.text));
     // The root's path is everything.
     const bool whole = std::find(paths.begin(), paths.end(), "") != paths.end();
     if (!paths.empty() && !whole)

@@ -9,6 +9,7 @@
 #include "cli/commands/commands.h"
 #include "cli/decision.h"
 #include "cli/editing_room.h"
+#include "cli/git_commit.h"
 #include "cli/prompt.h"
 #include "cli/render.h"
 #include "cli/text.h"
@@ -22,6 +23,8 @@ constexpr std::size_t kMostScript = std::size_t{16} << 20;
 struct ReviewOptions {
     bool script = false;
     bool dry_run = false;
+    bool git = false;
+    std::string text;
 };
 
 Result<overlay::Decision> decision_of_script(Context& context, const Workspace& workspace) {
@@ -148,6 +151,10 @@ Result<overlay::Decision> decision_of_answers(Context& context, Workspace& works
 
 Result<int> review(Context& context, const ReviewOptions& options) {
     TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
+    if (options.git) {
+        TRY(expect_git_message(options.text));
+        TRY(expect_own_git_untouched(workspace));
+    }
     if (!options.script && !can_ask()) {
         return Error(ErrorKind::kUsage, EINVAL, "review: there is no terminal to ask on",
                      "use --script, and say on stdin what to accept and what to reject");
@@ -159,7 +166,7 @@ Result<int> review(Context& context, const ReviewOptions& options) {
         context.notes.line("Nothing was decided.");
         return kNothingToDo;
     }
-    decision.text = "review";
+    decision.text = options.text.empty() ? "review" : options.text;
     if (!options.script && !options.dry_run) {
         TRY_ASSIGN(const overlay::Decided foreseen,
                    workspace.operations().decide(asker(), decision, true));
@@ -174,6 +181,8 @@ Result<int> review(Context& context, const ReviewOptions& options) {
     TRY_ASSIGN(const overlay::Decided decided,
                workspace.operations().decide(asker(), decision, options.dry_run));
     print_decided(context, decided, options.dry_run);
+    if (options.git && !options.dry_run && !decided.kept.empty())
+        TRY(commit_what_was_kept(context, workspace, decided.kept, options.text));
     return kDone;
 }
 
@@ -185,6 +194,8 @@ void add_review(CLI::App& app, Context& context) {
         app, context, "review", "File by file, hunk by hunk: accept or reject", options, review);
     command->add_flag("--script", options->script, "Read what to accept and reject from stdin");
     command->add_flag("--dry-run", options->dry_run, "Only say what would happen");
+    command->add_flag("--git", options->git, "Then make one git commit of what was accepted");
+    command->add_option("-m,--message", options->text, "Of that commit, and for the log");
     command->footer(
         "A script has a line for each decision:\n"
         "  accept PATH              keep it for good, as it is\n"

@@ -186,6 +186,30 @@ S76_what_is_accepted_becomes_one_git_commit() {
     equal b 5
 }
 
+S62_S76_what_a_review_accepts_becomes_one_git_commit() {
+    agent_repository
+    seq 40 >"$W/lines"
+    git -C "$W" add lines
+    git -C "$W" commit -q -m lines
+    begin
+    sed -i '2s/$/ good/; 35s/$/ bad/' lines
+    echo good >good
+    echo bad >a
+    printf '%s\n' "accept good" "reject a" "accept-hunks 1 lines" |
+        "$program" review --script --git -m "reviewed" 2>"$scratch/err"
+    err_has "git: $(git rev-parse --short=7 HEAD) on main, 2 files"
+    [[ $(git show --format=%s --name-status HEAD) == $'reviewed\n\nA\tgood\nM\tlines' ]] || fail "$(git show HEAD)"
+    [[ -z $(git --no-optional-locks status --porcelain) ]] || fail "$(git status)"
+    [[ $(sed -n '2p;35p' lines) == $'2 good\n35' ]] || fail "$(sed -n '2p;35p' lines)"
+    equal a 1
+    echo more >>lines
+    u discard --yes
+    [[ $(git log -1 --format=%s) == reviewed ]] || fail "the commit is gone"
+    [[ -z $(git --no-optional-locks status --porcelain) ]] || fail "$(git status)"
+    end
+    check_state
+}
+
 S121_the_page_says_what_the_command_does() {
     local page=$here/../../docs/git.md option heading
     for command in undo feedback; do
