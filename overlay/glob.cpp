@@ -161,9 +161,7 @@ Result<Glob> Glob::compile(std::string_view pattern, Style style) {
         std::size_t begin = glob.components_.size() - 1;
         while (begin > 0 && takes_any(glob.components_[begin]))
             --begin;
-        glob.begins_ = takes_any(glob.components_[begin]) ? "*" : glob.components_[begin];
-    } else {
-        glob.begins_ = "*";
+        if (!takes_any(glob.components_[begin])) glob.begins_ = glob.components_[begin];
     }
     return glob;
 }

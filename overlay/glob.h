@@ -48,7 +48,7 @@ class Glob {
     std::string text_;       // folded; kCrossing matches it whole
     Components components_;  // kRelative
     bool directories_only_ = false;
-    std::string begins_;  // the component that may_begin_at looks at; "*" for any
+    std::string begins_ = "*";  // the component that may_begin_at looks at; "*" for any
 };
 
 }  // namespace unwrite::overlay
