@@ -30,6 +30,7 @@ class Undoing {
 
  private:
     Result<FileState> check(const UndoTarget& target);
+    Result<> prepare();
     Result<> step(const UndoTarget& target);
     Result<> step_back(const UndoTarget& target, const FileState& was);
     Error take_back(std::size_t done, const Error& reason);
@@ -68,6 +69,17 @@ Result<> Undoing::validate() {
     return {};
 }
 
+Result<> Undoing::prepare() {
+    for (const UndoTarget& target : targets_) {
+        if (!target.existed) continue;
+        if (auto done = files_.prepare(target.path, target.before, target.mode); !done) {
+            files_.drop_prepared();
+            return about(target.path, done.error());
+        }
+    }
+    return {};
+}
+
 Result<> Undoing::step(const UndoTarget& target) {
     if (!target.existed) return files_.remove(target.path, target.after);
     const auto expected =
@@ -95,12 +107,14 @@ Error Undoing::take_back(std::size_t done, const Error& reason) {
 }
 
 Result<> Undoing::carry_out() {
+    TRY(prepare());
     for (std::size_t i = 0; i < targets_.size(); ++i) {
         const auto done = step(targets_[i]);
         if (done) continue;
         const bool changed = done.error().kind() == ErrorKind::kConflict;
         const Error reason = changed ? refused(targets_[i].path, "hash mismatch")
                                      : about(targets_[i].path, done.error());
+        files_.drop_prepared();
         return take_back(i, reason);
     }
     return {};

@@ -41,6 +41,11 @@ class UndoFiles {
     virtual Result<> allowed(const std::string& path) = 0;
     /// Without following a symbolic link; all bytes. Its error's message is the reason.
     virtual Result<FileState> look(const std::string& path) = 0;
+    /// Makes sure of the room for a put() of the same, which is to come. Leaves the file alone.
+    virtual Result<> prepare(const std::string& path, const std::string& bytes,
+                             std::optional<std::uint32_t> mode) = 0;
+    /// What was prepared is not wanted any more.
+    virtual void drop_prepared() = 0;
     /// Puts `bytes` there, atomically; `mode` when given, else the mode stays. `expected` is what
     /// must be there at that moment (nothing: no file), else kConflict and nothing is done.
     virtual Result<> put(const std::string& path, const std::optional<Digest>& expected,
@@ -68,7 +73,8 @@ class UndoEntries {
     std::uint64_t held() const;
 
     /// Takes the session's last edit back, all of it or nothing. Every target is validated before
-    /// anything is changed: it is allowed, no directory, there, and holds what the edit wrote.
+    /// anything is changed: it is allowed, no directory, there, and holds what the edit wrote; and
+    /// all files are prepared before the first is put in place.
     /// When a step fails, the steps before it are taken back. Clears the entry on success.
     /// Errors: kNothing with kNothingToUndo; else "<path>: <reason>", the reason being "outside
     /// sandbox", "denied pattern", "is a directory", "is not a regular file", "file missing",

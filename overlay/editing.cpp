@@ -52,6 +52,13 @@ class RecordedUndo final : public edit::UndoFiles {
 
     Result<> allowed(const std::string& path) override { return room_.files.allowed(path); }
     Result<FileState> look(const std::string& path) override { return room_.files.look(path); }
+    Result<> prepare(const std::string& path, const std::string& bytes,
+                     std::optional<std::uint32_t> mode) override {
+        TRY(begin());
+        crash_point("undo.prepare");
+        return room_.files.prepare(path, bytes, mode);
+    }
+    void drop_prepared() override { room_.files.drop_prepared(); }
     Result<> put(const std::string& path, const std::optional<Digest>& expected,
                  const std::string& bytes, std::optional<std::uint32_t> mode) override {
         TRY(begin());
@@ -145,6 +152,10 @@ Result<ReadAnswer> Editing::read(EditRoom& room, const std::string& path,
 }
 
 Result<> Editing::change(EditRoom& room, const EditPlan& plan, std::size_t& done) {
+    // All of it is on the disk before the first file is touched: no room is the likeliest failure.
+    for (const PlannedFile& file : plan.files) {
+        if (file.remains) TRY(room.files.prepare(file.path, file.after, mode_of(file)));
+    }
     for (const PlannedFile& file : plan.files) {
         crash_point("edit.file");
         if (auto changed = to_after(room.files, file); !changed) return changed;
@@ -157,6 +168,7 @@ Result<> Editing::change(EditRoom& room, const EditPlan& plan, std::size_t& done
 Error Editing::go_back(EditRoom& room, const EditPlan& plan, const EditRecord& record,
                        std::size_t done, const Error& reason) {
     std::string left;
+    room.files.drop_prepared();
     while (done-- > 0) {
         const PlannedFile& file = plan.files[done];
         if (auto back = to_before(room.files, file); !back)

@@ -63,8 +63,10 @@ Result<std::string> random_token() {
     return token;
 }
 
-std::string temporary_name(const std::string& token) {
-    return ".unwrite-edit-" + token;
+// The files of an edit that lie in one directory have one each, and who knows the token and the
+// file's name knows it.
+std::string temporary_name(const std::string& token, const std::string& name) {
+    return ".unwrite-edit-" + token + "-" + to_hex(digest_of(name)).substr(0, 16);
 }
 
 Error changed(const std::string& path) {
@@ -272,13 +274,39 @@ Result<> EditFiles::write_temporary(const Place& place, const std::string& tempo
     return sys::close(std::move(fd));
 }
 
+Result<> EditFiles::prepare(const std::string& path, const std::string& bytes,
+                            std::optional<std::uint32_t> mode) {
+    TRY_ASSIGN(const Place place, place_of(path));
+    const std::string temporary = temporary_name(token_, place.name);
+    const Result<> written = write_temporary(place, temporary, bytes, mode);
+    crash_point("edit.prepared");
+    if (written) {
+        prepared_.insert(path);
+        return {};
+    }
+    ignore(sys::unlink(place.parent.get(), temporary), "the first failure is reported");
+    if (written.error().number() == EACCES && written.error().text().empty())
+        return denied(path, true);
+    return written;
+}
+
+void EditFiles::drop_prepared() {
+    for (const std::string& path : prepared_) {
+        if (const auto place = place_of(path))
+            ignore(sys::unlink(place->parent.get(), temporary_name(token_, place->name)),
+                   "what stays is cleared away with the edit that it belongs to");
+    }
+    prepared_.clear();
+}
+
 Result<> EditFiles::put(const std::string& path, const std::optional<Digest>& expected,
                         const std::string& bytes, std::optional<std::uint32_t> mode) {
+    if (!prepared_.contains(path)) TRY(prepare(path, bytes, mode));
+    prepared_.erase(path);
     TRY_ASSIGN(const Place place, place_of(path));
-    const std::string temporary = temporary_name(token_);
-    Result<> done = write_temporary(place, temporary, bytes, mode);
+    const std::string temporary = temporary_name(token_, place.name);
     crash_point("edit.written");
-    if (done) done = holds(place, path, expected);
+    Result<> done = holds(place, path, expected);
     if (done) {
         // A new name must still be free; an old one is replaced in one step.
         const unsigned flags = expected ? 0 : static_cast<unsigned>(RENAME_NOREPLACE);
@@ -334,7 +362,7 @@ std::optional<std::string> EditFiles::temporary_of(const std::string& path,
                                                    const std::string& token) const {
     const auto place = place_of(path);
     if (!place) return std::nullopt;
-    const std::string name = temporary_name(token);
+    const std::string name = temporary_name(token, place->name);
     if (!sys::open_at(place->parent.get(), name, O_PATH | O_NOFOLLOW)) return std::nullopt;
     return joined(parent_of(path), name);
 }

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,10 @@ class EditFiles final : public edit::Files, public edit::UndoFiles {
     Result<edit::FileState> look(const std::string& path, std::uint64_t max_bytes) override;
 
     // These take FileState::path.
+    /// Writes and syncs what put() of the same path shall put in place, beside it.
+    Result<> prepare(const std::string& path, const std::string& bytes,
+                     std::optional<std::uint32_t> mode) override;
+    void drop_prepared() override;
     Result<> allowed(const std::string& path) override;
     /// As allowed(), with the words for an edit.
     Result<> may_write(const std::string& path) const;
@@ -53,7 +58,7 @@ class EditFiles final : public edit::Files, public edit::UndoFiles {
     /// Temporary names of this object: kept in one word, so that another process can clear away
     /// what a killed one left in the directories of these files.
     const std::string& token() const { return token_; }
-    /// The path of the temporary file beside `path`; nothing when there is none.
+    /// The path of the temporary file of `path`, beside it; nothing when there is none.
     std::optional<std::string> temporary_of(const std::string& path,
                                             const std::string& token) const;
     bool is_empty_directory(const std::string& path) const;
@@ -82,6 +87,7 @@ class EditFiles final : public edit::Files, public edit::UndoFiles {
     UniqueFd lock_;
     EditFilesOptions options_;
     std::string token_;
+    std::set<std::string> prepared_;  // paths whose temporary file is written
 };
 
 }  // namespace unwrite::overlay

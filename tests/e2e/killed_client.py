@@ -63,8 +63,9 @@ def killed(program, directory, daemon, parts, part):
     ways = ["the next edit", "recover", "a mount", "a mount after the daemon's death",
             "recover without a mount"]
     half = 0
-    points = ["edit.begun:1"] + [f"edit.file:{n}" for n in range(1, 6)] + \
-        [f"edit.written:{n}" for n in range(1, 5)] + [f"undo.file:{n}" for n in range(1, 5)]
+    points = ["edit.begun:1"] + [f"edit.prepared:{n}" for n in range(1, 5)] + \
+        [f"edit.file:{n}" for n in range(1, 6)] + [f"edit.written:{n}" for n in range(1, 5)] + \
+        [f"undo.prepare:{n}" for n in range(1, 4)] + [f"undo.file:{n}" for n in range(1, 5)]
     cases = [(point, way) for point in points for way in ways]
     for point, way in cases[int(part)::int(parts)]:
         os.chdir(directory)
@@ -81,7 +82,7 @@ def killed(program, directory, daemon, parts, part):
         client.process.stdin.close()
         died = client.process.wait(30) != 0
         check(died == (answer is None), point)
-        check(died or point.endswith(("file:5", "written:4", "undo.file:4")), point)
+        check(died or point.endswith(("file:5", "prepared:4", "written:4", "undo.prepare:3", "undo.file:4")), point)
         left = [get(name) if os.path.exists(name) else None for name in NAMES]
         half += left not in (OLD, NEW)
         daemon = made_whole(program, directory, daemon, way)

@@ -27,6 +27,7 @@ class MemoryFiles final : public Files, public UndoFiles {
     std::map<std::string, std::string> refused;  ///< path -> reason
     int fail_at = 0;                             ///< the number of the change that fails, from 1
     int changes = 0;                             ///< changes asked for so far
+    std::set<std::string> prepared;              ///< and not put in place
     std::set<std::string> read;                  ///< looked at with all their bytes
 
     Result<FileState> look(const std::string& path, std::uint64_t max_bytes) override {
@@ -44,9 +45,17 @@ class MemoryFiles final : public Files, public UndoFiles {
         return state_of(path, ~0ULL);
     }
 
+    Result<> prepare(const std::string& path, const std::string&,
+                     std::optional<std::uint32_t>) override {
+        TRY(change());
+        prepared.insert(path);
+        return {};
+    }
+    void drop_prepared() override { prepared.clear(); }
     Result<> put(const std::string& path, const std::optional<Digest>& expected,
                  const std::string& bytes, std::optional<std::uint32_t> mode) override {
         TRY(change());
+        prepared.erase(path);
         const auto found = files.find(path);
         if ((found != files.end()) != expected.has_value() ||
             (expected && digest_of(found->second.bytes) != *expected))

@@ -67,7 +67,9 @@ TEST_F(UndoTool, S13_S36_T_UNDO_04_AFileThatChangedSinceIsNotTouchedNorAreOthers
 }
 
 TEST_F(UndoTool, S15_S24_S37_T_UNDO_05_AFailureAtAnyStepGoesBack) {
-    for (int step = 1; step <= 4; ++step) {
+    // All three files that are there afterwards are prepared first.
+    const std::string failing = "abdabcd";
+    for (int step = 1; step <= 7; ++step) {
         memory = {};
         memory.files = {{"a", {"1\n"}}, {"b", {"2\n", 0600}}, {"d", {"3\n"}}};
         edit("F a\nT\nx\n.\nF b\nT\ny\n.\nF c\nT\nz\n.\nF d\nE\n3\n.\n");
@@ -75,8 +77,12 @@ TEST_F(UndoTool, S15_S24_S37_T_UNDO_05_AFailureAtAnyStepGoesBack) {
         const auto before = memory.files;
         memory.fail_at = step;
         EXPECT_EQ(undo_error(),
-                  std::string(1, static_cast<char>('a' + step - 1)) + ": Input/output error");
+                  failing.substr(static_cast<std::size_t>(step) - 1, 1) + ": Input/output error");
         EXPECT_EQ(memory.files, before) << step;
+        EXPECT_TRUE(memory.prepared.empty()) << step;
+        if (step <= 3) {
+            EXPECT_EQ(memory.changes, step) << "nothing was put in place";
+        }
         EXPECT_TRUE(entries.has("s"));
         memory.fail_at = 0;
         EXPECT_EQ(undo_error(), "");
@@ -190,6 +196,11 @@ TEST_F(UndoTool, S23_AChangeBetweenCheckAndStepIsNotOverwritten) {
         explicit Racing(MemoryFiles& files) : files_(files) {}
         Result<> allowed(const std::string& path) override { return files_.allowed(path); }
         Result<FileState> look(const std::string& path) override { return files_.look(path); }
+        Result<> prepare(const std::string&, const std::string&,
+                         std::optional<std::uint32_t>) override {
+            return {};
+        }
+        void drop_prepared() override {}
         Result<> put(const std::string& path, const std::optional<Digest>& expected,
                      const std::string& bytes, std::optional<std::uint32_t> mode) override {
             if (path == "b") files_.files["b"].bytes = "mine\n";
@@ -223,6 +234,11 @@ TEST_F(UndoTool, S37_WhatCannotGoBackIsNamed) {
         explicit Broken(MemoryFiles& files) : files_(files) {}
         Result<> allowed(const std::string& path) override { return files_.allowed(path); }
         Result<FileState> look(const std::string& path) override { return files_.look(path); }
+        Result<> prepare(const std::string&, const std::string&,
+                         std::optional<std::uint32_t>) override {
+            return {};
+        }
+        void drop_prepared() override {}
         Result<> put(const std::string& path, const std::optional<Digest>& expected,
                      const std::string& bytes, std::optional<std::uint32_t> mode) override {
             if (++puts_ > 1) return Error(EIO);
