@@ -13,8 +13,9 @@ namespace unwrite::git {
 namespace {
 
 Arguments command_line(const std::string& directory, const Arguments& arguments) {
-    // A file monitor is a program that the repository itself may name; a recorded resolution would
-    // turn a conflict into something nobody has looked at.
+    // A file monitor is a program that the repository itself may name, and a bare repository is
+    // easily made of files anywhere; a recorded resolution would turn a conflict into something
+    // nobody has looked at, and a guessed renaming of a directory would write where nobody looked.
     Arguments all = {"git",
                      "-C",
                      directory,
@@ -33,7 +34,11 @@ Arguments command_line(const std::string& directory, const Arguments& arguments)
                      "-c",
                      "maintenance.auto=false",
                      "-c",
-                     "rerere.enabled=false"};
+                     "rerere.enabled=false",
+                     "-c",
+                     "merge.directoryRenames=false",
+                     "-c",
+                     "safe.bareRepository=explicit"};
     all.insert(all.end(), arguments.begin(), arguments.end());
     return all;
 }
@@ -96,7 +101,8 @@ Result<Repository> Repository::open(Programs& programs, const std::string& direc
     }
     const bool none = outcome.err.find("not a git repository") != std::string::npos;
     const bool bare = outcome.out.starts_with("false") ||
-                      outcome.err.find("must be run in a work tree") != std::string::npos;
+                      outcome.err.find("must be run in a work tree") != std::string::npos ||
+                      outcome.err.find("safe.bareRepository") != std::string::npos;
     if (none) {
         return Error(ErrorKind::kNotFound, ENOENT, "open " + directory + ": not a git repository",
                      "go to a directory of the repository, or name it with -C");

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <set>
 
 #include "base/syscalls.h"
+#include "git/in_the_way.h"
 
 namespace unwrite::git {
 
@@ -123,10 +125,28 @@ bool touches_state(const AgentCommit& commit, const Conventions& conventions) {
                        [&](const PathChange& change) { return conventions.is_state(change.path); });
 }
 
+/// Files that the revert would bring back where there is something that git does not know. (A
+/// submodule comes back as a directory that may be there already.)
+Result<> expect_free_way(const Repository& repository, const AgentCommit& commit,
+                         const Conventions& conventions) {
+    if (commit.parents.empty()) return {};
+    TRY_ASSIGN(const std::vector<std::string> added,
+               paths_added(repository, "HEAD", commit.parents[0]));
+    const std::set<std::string> missing(added.begin(), added.end());
+    std::vector<std::string> coming;
+    for (const PathChange& change : commit.changes) {
+        const bool file = change.old_mode != "000000" && change.old_mode != "160000";
+        if (file && missing.contains(change.path) && !conventions.is_state(change.path))
+            coming.push_back(change.path);
+    }
+    return expect_no_unknown_files(repository, "revert " + short_id(commit.id), coming);
+}
+
 }  // namespace
 
 Result<Reverted> revert_commit(const Repository& repository, const AgentCommit& commit,
                                const Conventions& conventions) {
+    TRY(expect_free_way(repository, commit, conventions));
     std::string what = commit.id;
     if (commit.is_merge() || touches_state(commit, conventions)) {
         TRY_ASSIGN(what, without_state(repository, commit, conventions));

@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cerrno>
+
+#include "git/in_the_way.h"
 
 namespace unwrite::git {
 
@@ -11,16 +12,6 @@ namespace {
 
 Error usage(const std::string& why) {
     return Error(ErrorKind::kUsage, EINVAL, "git undo: " + why);
-}
-
-/// The first few names.
-std::string some_of(const std::vector<std::string>& names) {
-    constexpr std::size_t kShown = 5;
-    const std::size_t shown = std::min(names.size(), kShown);
-    const auto end = names.begin() + static_cast<std::ptrdiff_t>(shown);
-    std::string text = fmt::format("{}", fmt::join(names.begin(), end, ", "));
-    if (names.size() > shown) text += fmt::format(" and {} more", names.size() - shown);
-    return text;
 }
 
 Result<> check_clean(const Repository& repository, const Conventions& conventions,

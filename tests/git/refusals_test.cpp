@@ -137,6 +137,18 @@ TEST(GitRefusals, S74_S107_NoRepository) {
     }
 }
 
+TEST(GitRefusals, S107_FilesThatLookLikeARepositoryAreNone) {
+    // git takes any directory with these names for a bare repository, and obeys its configuration.
+    const World world;
+    std::filesystem::remove_all(world.work() + "/.git");
+    std::filesystem::create_directories(world.work() + "/objects");
+    std::filesystem::create_directories(world.work() + "/refs");
+    world.write("HEAD", "ref: refs/heads/main\n");
+    world.write("config",
+                "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n");
+    EXPECT_KIND(ErrorKind::kNotFound, world.undo(7));
+}
+
 TEST(GitRefusals, S107_WithoutGitItSaysSo) {
     const World world;
     WatchedPrograms programs([](const ProcessRequest&) { return Error(ENOENT); });

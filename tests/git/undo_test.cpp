@@ -233,6 +233,42 @@ TEST(GitUndo, S115_AnUntrackedFileInTheWayIsKept) {
     EXPECT_EQ(world.git({"status", "--porcelain"}), "?? gone");
 }
 
+TEST(GitUndo, S115_AnIgnoredFileInTheWayIsKept) {
+    // The usual way to stop tracking a file with secrets in it. git itself would overwrite it.
+    const World world;
+    world.commit("start", {{"a", "0\n"}, {".env", "an example\n"}, {"build", "a file\n"}});
+    world.agent_commit(7, {{".env", ""}, {".gitignore", ".env\nbuild/\n"}});
+    world.write(".env", "precious, never committed\n");
+    Result<UndoReport> report = world.undo(7);
+    EXPECT_KIND(ErrorKind::kConflict, report);
+    EXPECT_NE(failure_of(report).find("in the way: .env"), std::string::npos);
+    EXPECT_EQ(world.read(".env"), "precious, never committed\n");
+    EXPECT_TRUE(world.is_clean());
+    // It removes even a whole directory of them where a file comes back ...
+    world.agent_commit(7, {{"build", ""}});
+    world.write("build/out/deep", "precious as well\n");
+    report = world.undo(7);
+    EXPECT_KIND(ErrorKind::kConflict, report);
+    EXPECT_NE(failure_of(report).find("in the way: build/out/deep"), std::string::npos);
+    EXPECT_EQ(world.read("build/out/deep"), "precious as well\n");
+    // ... but an empty one holds nothing.
+    std::filesystem::remove_all(world.work() + "/build/out");
+    ASSERT_OK(world.undo(7));
+    EXPECT_EQ(world.read("build"), "a file\n");
+    EXPECT_EQ(world.read(".env"), "precious, never committed\n");
+}
+
+TEST(GitUndo, S115_AnIgnoredFileInThePlaceOfADirectoryIsKept) {
+    const World world;
+    world.commit("start", {{"dir/sub/file", "0\n"}, {"a", "0\n"}});
+    world.agent_commit(7, {{"dir/sub/file", ""}});
+    world.commit("ignore it", {{".gitignore", "dir\n"}});
+    std::filesystem::remove_all(world.work() + "/dir");
+    world.write("dir", "precious\n");
+    EXPECT_KIND(ErrorKind::kConflict, world.undo(7));
+    EXPECT_EQ(world.read("dir"), "precious\n");
+}
+
 TEST(GitUndo, S115_WhatIsGoneAlreadyDoesNotCount) {
     const World world;
     world.commit("start", {{"a", "0\n"}, {"b", "0\n"}});
