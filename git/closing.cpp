@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "git/in_the_way.h"
+
 namespace unwrite::git {
 
 namespace {
 
 const std::string kHeads = "refs/heads/";
+constexpr std::chrono::seconds kLong(600);
 
 /// "<id>\trefs/heads/x" and "ref: refs/heads/main\tHEAD", as ls-remote --symref prints them.
 void read_remote(const std::string& text, ClosingPlan& plan) {
@@ -23,6 +26,7 @@ void read_remote(const std::string& text, ClosingPlan& plan) {
         const std::string symbolic = "ref: " + kHeads;
         if (name == "HEAD" && line.starts_with(symbolic)) {
             plan.fallback = line.substr(symbolic.size(), tab - symbolic.size());
+            if (plan.fallback.starts_with('-')) plan.fallback.clear();  // no branch git would make
         }
         if (name == kHeads + plan.branch) plan.tip = line.substr(0, tab);
     }
@@ -57,6 +61,46 @@ Result<> delete_remote_branch(const Repository& repository, const ClosingPlan& p
     return {};
 }
 
+/// The branch as it is here, before gh has touched it.
+struct LocalBranch {
+    std::string tip;          ///< "" when there is none
+    std::string unpublished;  ///< how many of its commits are nowhere else; "0" for none
+};
+
+Result<LocalBranch> look_at_local(const Repository& repository, const ClosingPlan& plan) {
+    TRY_ASSIGN(const std::optional<std::string> tip, repository.commit_of(kHeads + plan.branch));
+    if (!tip) return LocalBranch{};
+    // What the remote says of the branch now counts, not what was known of it here.
+    Arguments count = {"rev-list", "--count", *tip, "--not"};
+    if (!plan.tip.empty()) count.push_back(plan.tip);
+    count.insert(count.end(), {"--exclude=" + plan.remote + "/" + plan.branch, "--remotes",
+                               "--exclude=" + plan.branch, "--branches", "--tags", "--"});
+    TRY_ASSIGN(std::string unpublished, repository.line(count));
+    return LocalBranch{*tip, std::move(unpublished)};
+}
+
+/// Without its commits a branch that is deleted at the remote could not be brought back from here.
+Result<> fetch_tip(const Repository& repository, const ClosingPlan& plan) {
+    if (plan.tip.empty()) return {};
+    TRY_ASSIGN(const std::optional<std::string> known, repository.commit_of(plan.tip));
+    if (known) return {};
+    TRY(repository.ask({"fetch", "--quiet", "--no-tags", plan.remote, kHeads + plan.branch},
+                       Extra{.timeout = kLong}));
+    return {};
+}
+
+Result<> keep_local_branch(const Repository& repository, const ClosingPlan& plan,
+                           const LocalBranch& local, bool closed, UndoReport& report) {
+    TRY_ASSIGN(const std::optional<std::string> now, repository.commit_of(kHeads + plan.branch));
+    if (now && !closed) return {};  // nobody wanted to delete it
+    if (!now) TRY(repository.ask({"branch", "--no-track", "--", plan.branch, local.tip}));
+    report.errors.push_back(fmt::format(
+        "The local branch {} stays: {} of its commits are in no other branch and at no remote. "
+        "`git branch -D {}` deletes it.",
+        plan.branch, local.unpublished, plan.branch));
+    return {};
+}
+
 Result<> delete_local_branch(const Repository& repository, const ClosingPlan& plan,
                              UndoReport& report) {
     TRY_ASSIGN(const std::optional<std::string> tip, repository.commit_of(kHeads + plan.branch));
@@ -65,7 +109,8 @@ Result<> delete_local_branch(const Repository& repository, const ClosingPlan& pl
     std::string failure;
     if (standing.branch == plan.branch) {
         TRY_ASSIGN(const ProcessOutcome outcome,
-                   repository.run({"switch", "--quiet", "--no-guess", plan.fallback}));
+                   repository.run({"switch", "--quiet", "--no-guess", "--no-overwrite-ignore",
+                                   plan.fallback}));
         if (outcome.exit_code != 0) failure = words_of(outcome);
     }
     if (failure.empty()) {
@@ -73,11 +118,19 @@ Result<> delete_local_branch(const Repository& repository, const ClosingPlan& pl
                    repository.run({"branch", "--quiet", "-D", "--", plan.branch}));
         if (outcome.exit_code != 0) failure = words_of(outcome);
     }
-    if (!failure.empty()) {
+    if (!failure.empty())
         report.errors.push_back("The local branch " + plan.branch + " stays: " + failure);
-    } else if (*tip != plan.tip) {
-        report.notes.push_back("The local branch " + plan.branch + " was at " + *tip +
-                               "; `git branch " + plan.branch + " " + *tip + "` brings it back.");
+    return {};
+}
+
+/// gh goes to the default branch, and would not ask either.
+Result<> expect_free_way(const Repository& repository, const ClosingPlan& plan) {
+    for (const std::string& name :
+         {kHeads + plan.fallback, "refs/remotes/" + plan.remote + "/" + plan.fallback}) {
+        TRY_ASSIGN(const std::optional<std::string> there, repository.commit_of(name));
+        if (!there) continue;
+        TRY_ASSIGN(const std::vector<std::string> added, paths_added(repository, "HEAD", *there));
+        return expect_no_unknown_files(repository, "git undo: go to " + plan.fallback, added);
     }
     return {};
 }
@@ -116,20 +169,32 @@ Result<ClosingPlan> plan_closing(const Repository& repository, const Standing& s
     }
     if (standing.branch != branch) return plan;
     TRY_ASSIGN(const std::vector<std::string> changed, repository.changed_files());
-    if (changed.empty() && standing.underway.empty()) return plan;
-    return Error(ErrorKind::kConflict, EBUSY,
-                 "git undo: the branch " + branch + " is checked out here with uncommitted changes",
-                 "`git commit` or `git stash` them first");
+    if (!changed.empty() || !standing.underway.empty()) {
+        return Error(
+            ErrorKind::kConflict, EBUSY,
+            "git undo: the branch " + branch + " is checked out here with uncommitted changes",
+            "`git commit` or `git stash` them first");
+    }
+    TRY(expect_free_way(repository, plan));
+    return plan;
 }
 
 Result<> close_requests(const Repository& repository, const ClosingPlan& plan, UndoReport& report) {
+    TRY(fetch_tip(repository, plan));
+    TRY_ASSIGN(const LocalBranch local, look_at_local(repository, plan));
     bool all = true;
     for (const PullRequest& request : plan.requests)
         all = close_one(repository, request, report) && all;
-    if (!all) return {};
-    for (const auto& step : {delete_remote_branch, delete_local_branch}) {
-        const Result<> done = step(repository, plan, report);
-        if (!done) report.errors.push_back(done.error().message());
+    const bool keep = !local.tip.empty() && local.unpublished != "0";
+    Result<> there = all ? delete_remote_branch(repository, plan, report) : Result<>();
+    Result<> here = {};
+    if (keep) {
+        here = keep_local_branch(repository, plan, local, all, report);
+    } else if (all) {
+        here = delete_local_branch(repository, plan, report);
+    }
+    for (const Result<>& step : {there, here}) {
+        if (!step) report.errors.push_back(step.error().message());
     }
     return {};
 }

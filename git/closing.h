@@ -18,13 +18,16 @@ struct ClosingPlan {
 };
 
 /// Looks at what closing would meet. kUsage when the branch is the remote's default branch;
-/// kConflict when the branch is checked out here with uncommitted changes. Changes nothing.
+/// kConflict when the branch is checked out here with uncommitted changes, or files that git does
+/// not know are where the default branch has some. Changes nothing.
 Result<ClosingPlan> plan_closing(const Repository& repository, const Standing& standing,
                                  std::vector<PullRequest> requests, const std::string& branch,
                                  const std::string& remote);
 
-/// Closes them all, then deletes the branch there and here, if gh has not. What could not be done
-/// is in report.errors, what a person may want back in report.notes.
+/// Closes them all, then deletes the branch there and here, if gh has not. A branch here with
+/// commits that are nowhere else stays, or is made again where gh deleted it. What could not be
+/// done is in report.errors, what a person may want back in report.notes. On an error nothing was
+/// done.
 Result<> close_requests(const Repository& repository, const ClosingPlan& plan, UndoReport& report);
 
 }  // namespace unwrite::git

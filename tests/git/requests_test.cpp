@@ -88,14 +88,74 @@ TEST(GitRequests, S111_S126_FromTheTasksBranchItself) {
     EXPECT_KIND(ErrorKind::kConflict, world.undo(7));
     EXPECT_TRUE(world.remote_has_branch());
     EXPECT_EQ(world.gh_calls().find("pr close"), std::string::npos);
-    world.git({"commit", "--quiet", "-a", "-m", "not pushed"});
-    const std::string tip = world.head();
+    world.git({"checkout", "--quiet", "--", "made"});
     ASSERT_ASSIGN(const UndoReport report, world.undo(7));
     EXPECT_EQ(report.end, UndoEnd::kDone);
+    EXPECT_EQ(report.errors, Names{});
     EXPECT_EQ(world.git({"branch", "--show-current"}), "main");
+    EXPECT_EQ(world.git({"branch", "--list", world.branch}), "");
     EXPECT_FALSE(world.exists("made"));
-    ASSERT_EQ(report.notes.size(), 2u);
-    EXPECT_NE(report.notes[1].find("git branch gitclaw/issue-7 " + tip), std::string::npos);
+}
+
+TEST(GitRequests, S111_CommitsThatAreNowhereElseStay) {
+    const Requested world;
+    world.is_open();
+    world.git({"switch", "--quiet", world.branch});
+    const std::string tip = world.commit("a person's, never pushed", {{"mine", "1\n"}});
+    ASSERT_ASSIGN(const UndoReport report, world.undo(7));
+    EXPECT_EQ(report.closed, Names{kUrl + "3"});
+    EXPECT_FALSE(world.remote_has_branch());
+    EXPECT_EQ(world.git({"rev-parse", world.branch}), tip);
+    ASSERT_EQ(report.errors.size(), 1u);
+    EXPECT_NE(report.errors[0].find("branch gitclaw/issue-7 stays: 1 of its commits"),
+              std::string::npos)
+        << report.errors[0];
+}
+
+TEST(GitRequests, S111_CommitsThatAreNowhereElseComeBackWhereGhDeletedThem) {
+    const Requested world;
+    world.is_open();
+    world.git({"switch", "--quiet", world.branch});
+    const std::string tip = world.commit("a person's, never pushed", {{"mine", "1\n"}});
+    world.git({"switch", "--quiet", "main"});
+    world.gh_does("pr-close", "git push --quiet origin --delete " + world.branch +
+                                  " && git branch -q -D " + world.branch);
+    ASSERT_ASSIGN(const UndoReport report, world.undo(7));
+    EXPECT_EQ(world.git({"rev-parse", world.branch}), tip);
+    EXPECT_EQ(report.errors.size(), 1u);
+    EXPECT_EQ(world.git({"branch", "--show-current"}), "main");
+}
+
+TEST(GitRequests, S111_CommitsOfARemoteBranchThatWereNeverFetchedCanBeBroughtBack) {
+    const Requested world;
+    world.is_open();
+    const std::string clone = world.path("agents");
+    world.git_in(world.path("."), {"clone", "--quiet", "-b", world.branch, world.origin(), clone});
+    world.git_in(clone, {"-c", "user.name=a", "-c", "user.email=a@example.invalid", "commit",
+                         "--quiet", "--allow-empty", "-m", "pushed from elsewhere"});
+    world.git_in(clone, {"push", "--quiet"});
+    const std::string tip = world.git_in(clone, {"rev-parse", "HEAD"});
+    ASSERT_ASSIGN(const UndoReport report, world.undo(7));
+    EXPECT_EQ(report.errors, Names{});
+    EXPECT_FALSE(world.remote_has_branch());
+    EXPECT_EQ(world.git({"branch", "--list", world.branch}), "");
+    // What the note says can be done.
+    world.git({"push", "--quiet", "origin", tip + ":refs/heads/" + world.branch});
+}
+
+TEST(GitRequests, S111_IgnoredFilesWhereTheDefaultBranchHasSomeAreKept) {
+    const Requested world;
+    world.git({"switch", "--quiet", "main"});
+    world.commit("an example", {{".env", "an example\n"}});
+    world.git({"push", "--quiet", "origin", "main"});
+    world.git({"switch", "--quiet", world.branch});
+    world.write(".git/info/exclude", ".env\n");
+    world.write(".env", "precious\n");
+    world.is_open();
+    EXPECT_KIND(ErrorKind::kConflict, world.undo(7));
+    EXPECT_EQ(world.read(".env"), "precious\n");
+    EXPECT_TRUE(world.remote_has_branch());
+    EXPECT_EQ(world.gh_calls().find("pr close"), std::string::npos);
 }
 
 TEST(GitRequests, S111_WhatCannotBeClosedIsReported) {
