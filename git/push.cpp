@@ -1,6 +1,10 @@
 #include "git/push.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <set>
+
+#include "git/in_the_way.h"
 
 namespace unwrite::git {
 
@@ -26,21 +30,95 @@ std::string protected_words(const PushTarget& target) {
            target.remote + " HEAD:refs/heads/undo`) and open a pull request.";
 }
 
-/// False: what others pushed conflicts with the new commits; nothing was changed then.
-Result<bool> rebase(const Repository& repository, const PushTarget& target) {
-    TRY_ASSIGN(const ProcessOutcome outcome,
-               repository.run({"-c", "rebase.autoStash=true", "pull", "--quiet", "--rebase=merges",
-                               "--no-tags", target.remote, "refs/heads/" + target.branch},
-                              Extra{.timeout = kLong}));
-    if (outcome.exit_code == 0) return true;
-    TRY_ASSIGN(const Standing standing, repository.standing());
-    if (standing.underway != "rebase") return true;  // the next push says what is wrong
+std::string stuck_words(const PushTarget& target, const std::string& why) {
+    return "Could not push: " + target.branch + " at " + target.remote +
+           " has new commits, and putting the reverts on top of them " + why +
+           ". The reverts are in the local branch only.";
+}
+
+/// The paths that the commits of HEAD that `theirs` has not touch, on their way to be made anew.
+Result<std::vector<std::string>> replayed_paths(const Repository& repository,
+                                                const std::string& theirs) {
+    TRY_ASSIGN(const std::string commits, repository.ask({"rev-list", "HEAD", "--not", theirs}));
+    TRY_ASSIGN(const std::string names,
+               repository.ask({"diff-tree", "--stdin", "-r", "-m", "-z", "--root", "--name-only",
+                               "--no-renames", "--no-commit-id"},
+                              Extra{.input = commits}));
+    return split_nul(names);
+}
+
+/// Why the reverts are better not put on top of `theirs`; "" when nothing speaks against it.
+Result<std::string> obstacle(const Repository& repository, const std::string& theirs) {
+    TRY_ASSIGN(const std::vector<std::string> staged, repository.staged_files());
+    if (!staged.empty()) return "would unstage " + some_of(staged);
+    TRY_ASSIGN(const ProcessOutcome compared,
+               repository.run({"diff", "-z", "--name-only", "--no-renames", "HEAD..." + theirs}));
+    const std::vector<std::string> names = split_nul(compared.out);
+    const std::set<std::string> changed_there(names.begin(), names.end());
+    TRY_ASSIGN(std::vector<std::string> touched, repository.changed_files());
+    std::erase_if(touched, [&](const std::string& name) { return !changed_there.contains(name); });
+    if (!touched.empty()) return "would meet uncommitted changes of " + some_of(touched);
+    TRY_ASSIGN(std::vector<std::string> paths, paths_added(repository, "HEAD", theirs));
+    TRY_ASSIGN(const std::vector<std::string> replayed, replayed_paths(repository, theirs));
+    paths.insert(paths.end(), replayed.begin(), replayed.end());
+    TRY_ASSIGN(const std::vector<std::string> unknown, unknown_files_at(repository, paths));
+    return unknown.empty() ? ""
+                           : "would overwrite files that git does not know: " + some_of(unknown);
+}
+
+Result<> abort_rebase(const Repository& repository) {
     const Result<std::string> aborted =
         repository.ask({"rebase", "--abort"}, Extra{.timeout = kLong});
-    if (aborted) return false;
+    if (aborted) return {};
     return Error(ErrorKind::kSystem, EIO,
                  "abort the rebase: " + aborted.error().message() + "; it is still underway",
                  "`git rebase --abort` ends it");
+}
+
+/// As `git pull --rebase`, for a commit that was fetched. `fork`: what the branch was made on
+/// before others rewrote theirs; "" if they have not.
+Result<std::string> rebase(const Repository& repository, const PushTarget& target,
+                           const std::string& theirs, const std::string& fork) {
+    const Result<ProcessOutcome> outcome =
+        repository.run({"-c", "rebase.autoStash=true", "rebase", "--quiet", "--rebase-merges",
+                        "--onto", theirs, fork.empty() ? theirs : fork},
+                       Extra{.timeout = kLong});
+    if (outcome && outcome->exit_code == 0) return std::string();
+    TRY_ASSIGN(const Standing standing, repository.standing());
+    if (standing.underway == "rebase") {
+        TRY(abort_rebase(repository));
+        if (outcome) {
+            return "Could not push: what was pushed to " + target.branch +
+                   " meanwhile conflicts with the reverts, which are in the local branch only.";
+        }
+    }
+    if (!outcome) return outcome.error();
+    return std::string();  // the next push says what is wrong
+}
+
+/// Puts the new commits on top of what others pushed meanwhile: why not, in a sentence, or "".
+Result<std::string> catch_up(const Repository& repository, const PushTarget& target) {
+    const std::string known = "refs/remotes/" + target.remote + "/" + target.branch;
+    TRY_ASSIGN(const ProcessOutcome point,
+               repository.run({"merge-base", "--fork-point", known, "HEAD"}));
+    TRY_ASSIGN(const ProcessOutcome fetched,
+               repository.run(
+                   {"fetch", "--quiet", "--no-tags", target.remote, "refs/heads/" + target.branch},
+                   Extra{.timeout = kLong}));
+    if (fetched.exit_code != 0) return std::string();  // the next push says what is wrong
+    TRY_ASSIGN(const std::string theirs, repository.line({"rev-parse", "FETCH_HEAD"}));
+    TRY_ASSIGN(const ProcessOutcome had,
+               repository.run({"merge-base", "--is-ancestor", theirs, "HEAD"}));
+    if (had.exit_code == 0) return std::string();  // nothing new; it was refused for another reason
+    TRY_ASSIGN(const std::string why, obstacle(repository, theirs));
+    if (!why.empty()) return stuck_words(target, why);
+    std::string fork = point.exit_code == 0 ? point.out.substr(0, point.out.find('\n')) : "";
+    if (!fork.empty()) {
+        TRY_ASSIGN(const ProcessOutcome inside,
+                   repository.run({"merge-base", "--is-ancestor", fork, theirs}));
+        if (inside.exit_code == 0) fork.clear();
+    }
+    return rebase(repository, target, theirs, fork);
 }
 
 }  // namespace
@@ -59,6 +137,10 @@ Result<PushTarget> push_target(const Repository& repository, const std::string& 
     const std::string heads = "refs/heads/";
     if (target.remote == followed && merged.starts_with(heads)) {
         target.branch = merged.substr(heads.size());
+    }
+    if (target.remote.starts_with('-')) {
+        return Error(ErrorKind::kUsage, EINVAL,
+                     "push " + branch + ": " + target.remote + " is no name of a remote");
     }
     TRY_ASSIGN(const ProcessOutcome known,
                repository.run({"remote", "get-url", "--", target.remote}));
@@ -89,13 +171,8 @@ Result<Pushed> push(const Repository& repository, const PushTarget& target) {
                            std::to_string(kTries) + " tries: " + words_of(outcome);
             break;
         }
-        TRY_ASSIGN(const bool rebased, rebase(repository, target));
-        if (!rebased) {
-            pushed.error = "Could not push: what was pushed to " + target.branch +
-                           " meanwhile conflicts with the reverts, which are in the local branch "
-                           "only.";
-            break;
-        }
+        TRY_ASSIGN(pushed.error, catch_up(repository, target));
+        if (!pushed.error.empty()) break;
     }
     TRY_ASSIGN(const std::string after, repository.line({"rev-parse", "HEAD"}));
     pushed.rebased = before != after;

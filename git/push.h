@@ -24,8 +24,10 @@ struct Pushed {
 };
 
 /// Pushes HEAD there, three times at most. After each try but the last, the new commits are put on
-/// top of what others pushed meanwhile; where that conflicts, and at a protected branch, it ends at
-/// once. Never forces; a failure leaves the local branch as it was.
+/// top of what others pushed meanwhile. At a protected branch it ends at once, and where that
+/// conflicts or would touch staged changes, uncommitted changes of the same files, or files that
+/// git does not know: the local branch, the index and the files are then as they were. Never
+/// forces.
 Result<Pushed> push(const Repository& repository, const PushTarget& target);
 
 }  // namespace unwrite::git

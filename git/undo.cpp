@@ -291,6 +291,11 @@ class Undo {
 
     void bring_to_remote() {
         if (report_.revert_commit.empty() && report_.state_commit.empty()) return;
+        if (options_.interrupted && options_.interrupted()) {
+            report_.errors.emplace_back("Interrupted: nothing was pushed.");
+            report_.end = UndoEnd::kPartly;
+            return;
+        }
         const Result<> done = push_commits();
         if (done) return;
         report_.errors.push_back(done.error().message());

@@ -107,6 +107,97 @@ TEST(GitPush, S116_UncommittedStateSurvivesTheRebase) {
     EXPECT_EQ(world.git({"stash", "list"}), "");
 }
 
+TEST(GitPush, S116_UncommittedStateThatOthersChangedIsNotTornApart) {
+    const Remote world;
+    world.commit("state", {{".GITCLAW/log", "1\n"}});
+    world.git({"push", "--quiet", "origin", "main"});
+    world.write(".GITCLAW/log", "mine\n");
+    Racing programs(world, 1, ".GITCLAW/log");
+    ASSERT_ASSIGN(const UndoReport report, git::undo(programs, world.work(), world.pushing()));
+    EXPECT_EQ(report.end, UndoEnd::kPartly);
+    EXPECT_FALSE(report.pushed);
+    ASSERT_EQ(report.errors.size(), 1u);
+    EXPECT_NE(report.errors[0].find("uncommitted changes of .GITCLAW/log"), std::string::npos);
+    EXPECT_EQ(world.read(".GITCLAW/log"), "mine\n");
+    EXPECT_EQ(world.git({"stash", "list"}), "");
+    EXPECT_EQ(world.git({"status", "--porcelain"}), " M .GITCLAW/log");
+    EXPECT_EQ(world.head(), report.revert_commit);
+}
+
+TEST(GitPush, S116_IgnoredFilesSurviveWhatOthersPushed) {
+    const Remote world;
+    world.write(".git/info/exclude", ".env\n");
+    world.write(".env", "precious\n");
+    Racing programs(world, 1, ".env");
+    ASSERT_ASSIGN(const UndoReport report, git::undo(programs, world.work(), world.pushing()));
+    EXPECT_EQ(report.end, UndoEnd::kPartly);
+    ASSERT_EQ(report.errors.size(), 1u);
+    EXPECT_NE(report.errors[0].find("does not know: .env"), std::string::npos) << report.errors[0];
+    EXPECT_EQ(world.read(".env"), "precious\n");
+    EXPECT_EQ(world.head(), report.revert_commit);
+}
+
+TEST(GitPush, S116_IgnoredFilesSurviveCommitsThatCameAndWent) {
+    // Local commits of a person are made anew, too, and one of them had the file for a while.
+    const Remote world;
+    world.write(".git/info/exclude", ".env\n");
+    world.commit("with it", {{"b", "1\n"}});
+    world.write(".env", "an example\n");
+    world.git({"add", "--force", ".env"});
+    world.git({"commit", "--quiet", "-m", "oops"});
+    world.commit("away with it", {{".env", ""}});
+    world.write(".env", "precious\n");
+    Racing programs(world, 1, "elsewhere");
+    ASSERT_ASSIGN(const UndoReport report, git::undo(programs, world.work(), world.pushing()));
+    EXPECT_FALSE(report.pushed);
+    EXPECT_EQ(world.read(".env"), "precious\n");
+}
+
+TEST(GitPush, S116_S119_WhatIsStagedStaysStaged) {
+    // A closed request asks for no clean index, yet its traces may be pushed.
+    const Remote world;
+    world.git({"push", "--quiet", "origin", "main:gitclaw/issue-7"});
+    world.gh_says("pr-list-open", R"([{"number":3,"url":"https://h/3"}])");
+    world.write("b", "staged\n");
+    world.git({"add", "b"});
+    world.write("b", "and changed\n");
+    UndoOptions options = world.pushing();
+    options.memory = world.work() + "/memory.log";
+    Racing programs(world, 9, "elsewhere");
+    ASSERT_ASSIGN(const UndoReport report, git::undo(programs, world.work(), options));
+    EXPECT_EQ(report.end, UndoEnd::kPartly);
+    EXPECT_FALSE(report.pushed);
+    EXPECT_EQ(world.git({"show", ":b"}), "staged");
+    EXPECT_EQ(world.read("b"), "and changed\n");
+}
+
+TEST(GitPush, S116_S127_ARebaseThatHangsIsNotLeftUnderway) {
+    const Remote world;
+    Racing race(world, 1, "a");
+    WatchedPrograms programs([&](const ProcessRequest& request) {
+        const bool hangs = has_word(request, "rebase") && !has_word(request, "--abort");
+        Result<ProcessOutcome> done = race.run(request);
+        return std::optional(hangs ? Result<ProcessOutcome>(Error(ETIMEDOUT)) : std::move(done));
+    });
+    ASSERT_ASSIGN(const UndoReport report, git::undo(programs, world.work(), world.pushing()));
+    EXPECT_EQ(report.end, UndoEnd::kPartly);
+    EXPECT_EQ(world.head(), report.revert_commit);
+    EXPECT_TRUE(world.is_clean());
+}
+
+TEST(GitPush, S116_AfterAnInterruptionNothingIsPushed) {
+    const Remote world;
+    const std::string before = world.remote_head();
+    UndoOptions options = world.pushing();
+    int asked = 0;
+    options.interrupted = [&] { return ++asked > 1; };  // while the last commit is reverted
+    ASSERT_ASSIGN(const UndoReport report, world.undo(options));
+    EXPECT_EQ(report.end, UndoEnd::kPartly);
+    EXPECT_EQ(report.reverted.size(), 1u);
+    EXPECT_EQ(report.errors, Names{"Interrupted: nothing was pushed."});
+    EXPECT_EQ(world.remote_head(), before);
+}
+
 TEST(GitPush, S116_ThreeTriesAreEnough) {
     const Remote world;
     Racing programs(world, 3, "elsewhere");
