@@ -39,6 +39,8 @@ def made_whole(program, directory, daemon, way):
 
 
 NAMES = ("k1", "k2", "new/deep/k3")
+PATCH = lp1(**{"k1": replace("old", "new"), "k2": replace("old", "new"),
+               "new/deep/k3": "T\nmade\n.\n"})
 OLD, NEW = [b"old\n", b"old\n", None], [b"new\n", b"new\n", b"made"]
 
 
@@ -58,8 +60,6 @@ def killed(program, directory, daemon, parts, part):
     """A kill at every point of an edit of three files, and of its Undo: all or nothing, whoever
     comes next."""
     daemon = int(daemon)
-    patch = lp1(**{"k1": replace("old", "new"), "k2": replace("old", "new"),
-                   "new/deep/k3": "T\nmade\n.\n"})
     ways = ["the next edit", "recover", "a mount", "a mount after the daemon's death",
             "recover without a mount"]
     half = 0
@@ -69,13 +69,11 @@ def killed(program, directory, daemon, parts, part):
     cases = [(point, way) for point in points for way in ways]
     for point, way in cases[int(part)::int(parts)]:
         os.chdir(directory)
-        shutil.rmtree("new", ignore_errors=True)
-        for name in NAMES[:2]:
-            put(name, b"old\n")
+        furnish(directory)
         client = Client(program, directory, "modern", environment={"UNWRITE_CRASH_AT": point})
         for name in NAMES[:2]:
             client.text("Read", path=name)
-        answer = client.request("tools/call", {"name": "Edit", "arguments": {"patch": patch}})
+        answer = client.request("tools/call", {"name": "Edit", "arguments": {"patch": PATCH}})
         undoing = point.startswith("undo")
         if undoing:
             answer = client.request("tools/call", {"name": "Undo", "arguments": {}})
@@ -97,5 +95,101 @@ def killed(program, directory, daemon, parts, part):
     subprocess.run([program, "unmount", directory], check=True)
 
 
+CALLS = ("openat", "pwrite64", "fsync", "mkdirat", "renameat", "renameat2", "unlinkat", "sendto",
+         "recvfrom")
+
+
+def furnish(directory):
+    shutil.rmtree(os.path.join(directory, "new"), ignore_errors=True)
+    for name in NAMES[:2]:
+        put(os.path.join(directory, name), b"old\n")
+
+
+def edit_and_undo(program, directory, around):
+    """An edit of three files and its Undo, as far as they get."""
+    os.chdir(directory)
+    client = Client(program, directory, "modern", around=around)
+    for name in NAMES[:2]:
+        client.text("Read", path=name)
+    answers = []
+    for tool, arguments in (("Edit", {"patch": PATCH}), ("Undo", {})):
+        if None not in answers:
+            answers.append(client.request("tools/call", {"name": tool, "arguments": arguments}))
+    client.process.stdin.close()
+    client.process.wait(30)
+    return answers
+
+
+def killed_at_calls(program, directory, log):
+    """The same, killed at every system call that changes a file or speaks with the daemon: the
+    kernel is left with what was done before it. Every third, unless UNWRITE_LONG is set."""
+    strace = ("strace", "-f", "-qq", "-o", log, "-e", "trace=flock," + ",".join(CALLS))
+    furnish(directory)
+    answers = edit_and_undo(program, directory, strace)
+    check(all(not answer["result"]["isError"] for answer in answers), answers)
+    seen, cases = {}, []
+    with open(log, encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            name = line.split()[1].split("(")[0]
+            seen[name] = seen.get(name, 0) + 1
+            if "flock" in seen and name in CALLS:  # an edit begins with the lock
+                cases.append((name, seen[name]))
+    half = 0
+    stride = 1 if "UNWRITE_LONG" in os.environ else 3
+    for name, count in cases[::stride]:
+        furnish(directory)
+        answers = edit_and_undo(program, directory, (
+            "strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={name}", "-e",
+            f"inject={name}:signal=KILL:when={count}"))
+        check(None in answers, (name, count, "it was killed"))
+        left = [get(path) if os.path.exists(path) else None for path in NAMES]
+        made_whole(program, directory, 0, "the next edit")
+        check_tree(directory)
+        half += left not in (OLD, NEW)
+    print(len(cases[::stride]), "kills,", half, "left it half done")
+    check(half > 1, "some kills left it half done")
+    os.chdir("/")
+    subprocess.run([program, "unmount", directory], check=True)
+
+
+def daemon_killed(program, directory, passed):
+    """The daemon dies at a point of the same (every third, unless UNWRITE_LONG is set)."""
+    def mount(**environment):
+        furnish(directory)
+        subprocess.run([program, "-C", directory, "commit", "--yes"], check=False, cwd="/",
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        subprocess.run([program, "mount", directory], check=True, cwd="/", stderr=subprocess.DEVNULL,
+                       stdout=subprocess.DEVNULL, env={**os.environ, **environment})
+
+    def points():
+        with open(passed, encoding="ascii") as names:
+            return len(names.readlines())
+
+    def unmount():
+        os.chdir("/")
+        subprocess.run([program, "unmount", directory], check=True, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
+
+    mount(UNWRITE_CRASH_LIST=passed)
+    first = points()
+    edit_and_undo(program, directory, ())
+    last = points()
+    unmount()
+    check(last > first + 30, (first, last))
+    deaths = stood = 0
+    for point in range(first + 1, last + 1, 1 if "UNWRITE_LONG" in os.environ else 3):
+        mount(UNWRITE_CRASH_AT=f"*:{point}")
+        answers = edit_and_undo(program, directory, ())
+        deaths += any(answer["result"]["isError"] for answer in answers)
+        os.chdir("/")
+        again = subprocess.run([program, "mount", directory], cwd="/", check=False,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        check(again.returncode in (0, 3), (point, again))
+        stood += check_tree(directory) == NEW
+        unmount()
+    print(deaths, "deaths, the edit stood", stood, "times")
+    check(deaths > 20 and 0 < stood < deaths, "some deaths before its end, some after")
+
+
 if __name__ == "__main__":
-    killed(*sys.argv[1:])
+    globals()[sys.argv[1]](*sys.argv[2:])

@@ -24,13 +24,26 @@ S3_S28_S143_approval() {
 # Each point of an edit and of its Undo, and each of those who may come next; in three parts, for the time it takes.
 killed_and_made_whole() {
     begin
-    python3 "$here/killed_client.py" "$program" "$W" "$daemon" 3 "$1"
+    python3 "$here/killed_client.py" killed "$program" "$W" "$daemon" 3 "$1"
     cd /
     check_state
 }
 S15_S24_S37_S145_S159_killed_at_each_point_of_an_edit() { killed_and_made_whole 0; }
 S15_S24_S37_S145_S159_killed_and_mounted_again() { killed_and_made_whole 1; }
 S15_S24_S37_S145_S159_killed_and_recovered() { killed_and_made_whole 2; }
+
+S15_S24_S37_S159_killed_at_every_system_call_of_an_edit() {
+    strace -qq -o /dev/null -e inject=getuid:signal=KILL:when=1 true 2>/dev/null || skip "strace cannot inject signals here"
+    begin
+    python3 "$here/killed_client.py" killed_at_calls "$program" "$W" "$scratch/calls"
+    cd /
+    check_state
+}
+
+S15_S24_S37_S159_the_daemon_dies_at_any_point_of_an_edit() {
+    python3 "$here/killed_client.py" daemon_killed "$program" "$W" "$scratch/passed"
+    check_state
+}
 
 S89_S90_S91_S93_S94_S95_S97_S100_S102_S103_S105_S106_revert_to_state() {
     begin

@@ -15,13 +15,14 @@ EMPTY = "No edits have been applied to any file with this session."
 class Client:
     """One connection. `era` is "modern" or a version of the handshake."""
 
-    def __init__(self, program, directory, era, arguments=(), capabilities=None, environment=None):
+    def __init__(self, program, directory, era, arguments=(), capabilities=None, environment=None,
+                 around=()):
         self.era = era
         self.capabilities = capabilities or {}
         self.next_id = 1
         self.pending = b""
         self.process = subprocess.Popen(
-            [program, "-C", directory, "mcp", *arguments], stdin=subprocess.PIPE,
+            [*around, program, "-C", directory, "mcp", *arguments], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, env={**os.environ, **(environment or {})})
         if era != "modern":
             answer = self.request("initialize", {
