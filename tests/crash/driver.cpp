@@ -4,6 +4,7 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "overlay/reverts.h"
 #include "tests/crash/scenarios.h"
 
 namespace unwrite::tests {
@@ -26,6 +27,17 @@ void checkpoint(World& world, const std::string& progress, const Operation& oper
                                                     operation.a, "");
     require(node, operation);
     save(world.look(), progress + "/node." + std::to_string(node->number));
+}
+
+void revert_to_state(overlay::Operations& operations, const Operation& operation) {
+    overlay::Reverts& reverts = *overlay::reverts_of(operations);
+    const std::string arguments =
+        R"({"category":")" + operation.a + R"(","step":")" + std::to_string(operation.x) + R"("})";
+    require(reverts.request_revert(World::asker(), arguments, /*for_agent=*/false), operation);
+    const auto events = reverts.apply_reverts(World::asker());
+    require(events, operation);
+    if (events->size() != 1 || events->front().find(R"("applied":true)") == std::string::npos)
+        throw std::runtime_error(text_of(operation) + " was not done");
 }
 
 void move(World& world, const std::string& progress, const Operation& operation) {
@@ -51,6 +63,8 @@ void move(World& world, const std::string& progress, const Operation& operation)
             return require(operations.decide(
                                asker, {.keep = {operation.a}, .take_back = {operation.b}}, false),
                            operation);
+        case Kind::kRevertToState:
+            return revert_to_state(operations, operation);
         case Kind::kGc:
             return require(operations.gc({.max_abandoned = operation.x}), operation);
         default:

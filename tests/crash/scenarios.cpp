@@ -104,11 +104,27 @@ const Operations kDecisions = {
     {.kind = Kind::kDiscard},
 };
 
-const std::map<std::string, Operations> kAll = {{"names", kNames},
-                                                {"contents", kContents},
-                                                {"moves", kMoves},
-                                                {"commits", kCommits},
-                                                {"decisions", kDecisions}};
+// Nodes count from 1, the root's number.
+const Operations kReverts = {
+    {.kind = Kind::kWrite, .a = "big", .x = 60'000, .y = 80'000, .z = 1},
+    {.kind = Kind::kCheckpoint, .a = "first"},
+    {.kind = Kind::kRename, .a = "dir/deep", .b = "full/deep"},
+    {.kind = Kind::kUnlink, .a = "two"},
+    {.kind = Kind::kCheckpoint, .a = "second"},
+    {.kind = Kind::kTruncate, .a = "big", .x = 10},
+    {.kind = Kind::kRevertToState, .a = "failure", .x = 2},
+    {.kind = Kind::kAppend, .a = "three", .y = 10'000, .z = 3},
+    {.kind = Kind::kRevertToState, .a = "tangent", .x = 3},
+    {.kind = Kind::kWrite, .a = "three", .x = 0, .y = 10, .z = 4},
+    {.kind = Kind::kCheckpoint, .a = "third"},
+    {.kind = Kind::kSetXattr, .a = "three", .b = "user.b", .x = 0, .y = 20, .z = 3},
+    {.kind = Kind::kRevertToState, .a = "completion", .x = 2},
+    {.kind = Kind::kUndo, .x = 1},
+};
+
+const std::map<std::string, Operations> kAll = {{"names", kNames},         {"contents", kContents},
+                                                {"moves", kMoves},         {"commits", kCommits},
+                                                {"decisions", kDecisions}, {"reverts", kReverts}};
 
 }  // namespace
 

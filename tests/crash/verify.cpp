@@ -10,6 +10,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "overlay/reverts.h"
 #include "tests/crash/child.h"
 #include "tests/crash/driver.h"
 #include "tests/crash/scenarios.h"
@@ -42,6 +43,7 @@ class Autopsy {
     std::string run() {
         std::string wrong = problems();
         if (wrong.empty()) wrong = live_state();
+        if (wrong.empty()) wrong = waiting_reverts();
         if (wrong.empty()) wrong = checkpoints();
         if (wrong.empty()) wrong = root();
         if (wrong.empty()) wrong = problems();
@@ -56,6 +58,7 @@ class Autopsy {
         return checked->problems.empty() ? "" : "check: " + checked->problems.front();
     }
     std::string live_state();
+    std::string waiting_reverts();
     std::string checkpoints();
     std::string root();
     std::optional<std::size_t> same_as_earlier() const;
@@ -103,6 +106,21 @@ std::string Autopsy::live_state() {
     if (from_after.empty()) return {};
     return "neither the state before (a), where b is what is there:\n" + from_before +
            "nor the state after (a):\n" + from_after;
+}
+
+// A request that was noted is carried out after the kill; one that was carried out is not again.
+std::string Autopsy::waiting_reverts() {
+    const auto done = overlay::reverts_of(world_.operations())->apply_reverts(World::asker());
+    if (!done) return "apply_reverts: " + done.error().message();
+    if (done->empty()) return {};
+    if (at_ == operations_.size() || operations_[at_].kind != Kind::kRevertToState)
+        return "a request waits that was never made";
+    const auto earlier = same_as_earlier();
+    const Snapshot live = world_.look();
+    const std::string wrong =
+        earlier ? difference(load_snapshot(numbered(progress_, "before", *earlier)), live)
+                : difference(reference_.states[at_ + 1], live, Times::kIgnore);
+    return wrong.empty() ? "" : "the request should have led to a, there is b:\n" + wrong;
 }
 
 std::string Autopsy::checkpoints() {

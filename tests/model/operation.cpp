@@ -13,14 +13,14 @@ namespace unwrite::tests {
 namespace {
 
 constexpr const char* kNames[] = {
-    "create",       "mkdir",      "mknod",         "symlink",    "link",
-    "rename",       "unlink",     "rmdir",         "temporary",  "write",
-    "append",       "truncate",   "fallocate",     "copy",       "chmod",
-    "chown",        "utimens",    "setxattr",      "rmxattr",    "hold",
-    "drop",         "write-held", "truncate-held", "chmod-held", "create-below-held",
-    "checkpoint",   "rollback",   "undo",          "redo",       "discard",
-    "commit",       "gc",         "check",         "reopen",     "revert",
-    "restore-path", "look",       "decide"};
+    "create",       "mkdir",      "mknod",         "symlink",        "link",
+    "rename",       "unlink",     "rmdir",         "temporary",      "write",
+    "append",       "truncate",   "fallocate",     "copy",           "chmod",
+    "chown",        "utimens",    "setxattr",      "rmxattr",        "hold",
+    "drop",         "write-held", "truncate-held", "chmod-held",     "create-below-held",
+    "checkpoint",   "rollback",   "undo",          "redo",           "discard",
+    "commit",       "gc",         "check",         "reopen",         "revert",
+    "restore-path", "look",       "decide",        "revert-to-state"};
 
 unsigned slot_of(std::uint64_t x) {
     return static_cast<unsigned>(x % Actor::kSlots);

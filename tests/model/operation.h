@@ -49,7 +49,8 @@ enum class Kind {
     kRevert,
     kRestorePath,
     kLook,
-    kDecide,  ///< keeps `a` for good and takes `b` back
+    kDecide,         ///< keeps `a` for good and takes `b` back
+    kRevertToState,  ///< of category `a`, to the node of number x
 };
 
 struct Operation {
