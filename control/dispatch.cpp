@@ -29,6 +29,7 @@ const Dispatch::Command Dispatch::kCommands[] = {
     {"apply_reverts", &Dispatch::apply_reverts, true},
     {"status", &Dispatch::status, true},
     {"log", &Dispatch::log, true},
+    {"trunk", &Dispatch::trunk, true},
     {"diff", &Dispatch::diff, true},
     {"gc", &Dispatch::gc, false},
     {"check", &Dispatch::check, true},
@@ -262,6 +263,14 @@ Result<Json> Dispatch::log(Call& call) {
     bool changes = false;
     TRY(Fields(call.arguments).get("path", path).get("all", all).get("changes", changes).done());
     return encoded(operations_.log(path, all, changes));
+}
+
+Result<Json> Dispatch::trunk(Call& call) {
+    overlay::NodeNumber from = 0;
+    std::uint64_t most = UINT64_MAX;
+    TRY(Fields(call.arguments).get("from", from).get("most", most).done());
+    TRY_ASSIGN(const std::vector<overlay::Node> nodes, operations_.trunk(from, most));
+    return Json{{"nodes", encode_list(nodes)}};
 }
 
 Result<Json> Dispatch::diff(Call& call) {

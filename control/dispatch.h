@@ -64,6 +64,7 @@ class Dispatch {
     Result<Json> apply_reverts(Call& call);
     Result<Json> status(Call& call);
     Result<Json> log(Call& call);
+    Result<Json> trunk(Call& call);
     Result<Json> diff(Call& call);
     Result<Json> gc(Call& call);
     Result<Json> check(Call& call);

@@ -147,6 +147,13 @@ Result<std::vector<overlay::FileDiff>> Remote::diff(const std::string& from, con
     return diffs;
 }
 
+Result<std::vector<Node>> Remote::trunk(overlay::NodeNumber from, std::size_t most) {
+    TRY_ASSIGN(const Json json, ask("trunk", Json{{"from", from}, {"most", most}}));
+    std::vector<Node> nodes;
+    TRY(Fields(json).get_list("nodes", nodes).done());
+    return nodes;
+}
+
 Result<overlay::Collected> Remote::gc(const overlay::Retention& retention) {
     return ask_for<overlay::Collected>("gc", encode(retention));
 }

@@ -41,6 +41,7 @@ class Remote final : public overlay::Operations, public overlay::Oversight {
                                          const std::string& node, bool dry_run) override;
     Result<overlay::Status> status(const std::string& since, bool count_lines) override;
     Result<overlay::Log> log(const std::string& path, bool all, bool changes) override;
+    Result<std::vector<overlay::Node>> trunk(overlay::NodeNumber from, std::size_t most) override;
     Result<std::vector<overlay::FileDiff>> diff(const std::string& from, const std::string& to,
                                                 const std::vector<std::string>& paths,
                                                 bool text) override;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "edit/text_safety.h"
 
@@ -18,6 +17,9 @@ constexpr std::string_view kEnded = " [ended ";
 /// A request to the daemon holds a text of this size.
 constexpr std::size_t kMaxText = 900000;
 constexpr std::size_t kMaxNames = 120;
+/// Nodes that are read at once: few, and more the longer nothing is found.
+constexpr std::size_t kFirstPage = 16;
+constexpr std::size_t kLargestPage = 1024;
 
 // Names are bytes, texts of JSON are not.
 std::string encoded(const std::string& path) {
@@ -79,6 +81,10 @@ std::optional<EditRecord::File> file_of(const Json& json) {
     return file;
 }
 
+bool ends_edit(std::string_view text) {
+    return text.ends_with(']') && text.rfind(kEnded) != std::string_view::npos;
+}
+
 std::string names_of(const EditRecord& record) {
     std::string names;
     for (const EditRecord::File& file : record.files) {
@@ -99,14 +105,13 @@ bool is_as_after(EditFiles& files, const EditRecord::File& file) {
 class KilledEdit {
  public:
     KilledEdit(Operations& operations, const Asker& asker, EditFiles& files,
-               const EditRecord& record, const Node& node, const std::vector<Origin>& origins)
+               const EditRecord& record, const Node& node)
         : operations_(operations),
           asker_(asker),
           files_(files),
           record_(record),
-          before_("n" + std::to_string(node.number)),
-          origins_(origins),
-          session_(session_of(node.origin)) {}
+          node_(node),
+          before_("n" + std::to_string(node.number)) {}
 
     Result<std::vector<std::string>> take_back();
 
@@ -116,21 +121,31 @@ class KilledEdit {
         const auto moved = operations_.restore_paths(asker_, paths, before_, false);
         return moved ? Result<>{} : Result<>{moved.error()};
     }
+    Result<> learn_whose();
     bool is_its_own(const std::string& path) const;
 
     Operations& operations_;
     const Asker& asker_;
     EditFiles& files_;
     const EditRecord& record_;
+    const Node& node_;
     const std::string before_;  // the state before it
-    const std::vector<Origin>& origins_;
-    const std::string session_;  // whose edit it was
+    std::vector<Origin> origins_{};
+    std::string session_{};  // whose edit it was
 };
 
 std::string KilledEdit::session_of(OriginNumber number) const {
     const auto found = std::find_if(origins_.begin(), origins_.end(),
                                     [&](const Origin& one) { return one.number == number; });
     return found == origins_.end() ? "user" : found->session;
+}
+
+// Reads the whole log, so it is for the rare case that something is left to take back.
+Result<> KilledEdit::learn_whose() {
+    TRY_ASSIGN(Log log, operations_.log("", false, false));
+    origins_ = std::move(log.origins);
+    session_ = session_of(node_.origin);
+    return {};
 }
 
 // Any agent can make a step with any text. What others changed is not taken back on its word.
@@ -147,23 +162,55 @@ bool KilledEdit::is_its_own(const std::string& path) const {
 
 Result<std::vector<std::string>> KilledEdit::take_back() {
     const bool single = record_.files.size() < 2;
-    std::vector<std::string> done;
+    std::vector<std::string> written;
     std::vector<std::string> all;
     for (const EditRecord::File& file : record_.files) {
         const auto temporary = files_.temporary_of(file.path, record_.token);
-        const bool listed = std::find(all.begin(), all.end(), temporary) != all.end();
-        if (temporary && !listed && is_its_own(*temporary)) all.push_back(*temporary);
-        if (!single && is_as_after(files_, file) && is_its_own(file.path))
-            done.push_back(file.path);
+        if (temporary) all.push_back(*temporary);
+        if (!single && is_as_after(files_, file)) written.push_back(file.path);
     }
-    all.insert(all.end(), done.begin(), done.end());
-    if (all.empty() && single) return done;
+    if (single && all.empty()) return written;
+    TRY(learn_whose());
+    const auto of_others = [this](const std::string& path) { return !is_its_own(path); };
+    std::erase_if(written, of_others);
+    std::erase_if(all, of_others);
+    all.insert(all.end(), written.begin(), written.end());
     if (!all.empty()) TRY(restore(all));
     for (auto path = record_.directories.rbegin(); path != record_.directories.rend(); ++path) {
         if (files_.is_empty_directory(*path) && is_its_own(*path)) TRY(restore({*path}));
     }
     TRY(end_edit(operations_, asker_, record_, "took back a killed edit"));
-    return done;
+    return written;
+}
+
+struct Begun {
+    Node node{};
+    EditRecord record{};
+};
+
+// An edit looks for killed ones before it begins. So whatever comes before the newest mark of an
+// edit, beginning or end, is settled, and nothing older is read.
+Result<std::optional<Begun>> newest_without_end(Operations& operations) {
+    bool newest = true;
+    NodeNumber from = 0;
+    std::size_t page = kFirstPage;
+    do {
+        TRY_ASSIGN(const std::vector<Node> nodes, operations.trunk(from, page));
+        if (nodes.empty()) break;
+        for (const Node& node : nodes) {
+            if (ends_edit(node.text)) return std::optional<Begun>();
+            if (auto record = record_of(node.text)) {
+                // An edit of one file is whole by itself; only what the last one left is cleared
+                // away.
+                if (record->files.size() < 2 && !newest) return std::optional<Begun>();
+                return std::optional(Begun{node, *std::move(record)});
+            }
+            newest = false;
+        }
+        from = nodes.back().parent;
+        page = std::min(page * 4, kLargestPage);
+    } while (from != 0);
+    return std::optional<Begun>();
 }
 
 }  // namespace
@@ -234,27 +281,9 @@ Result<> end_edit(Operations& operations, const Asker& asker, const EditRecord& 
 
 Result<std::vector<std::string>> finish_killed_edits(Operations& operations, const Asker& asker,
                                                      EditFiles& files) {
-    TRY_ASSIGN(const Log log, operations.log("", false, false));
-    std::set<std::string> ended;
-    std::vector<std::string> taken_back;
-    for (const LogEntry& entry : log.entries) {
-        const std::string& text = entry.node.text;
-        const std::size_t end = text.rfind(kEnded);
-        if (end != std::string::npos && text.ends_with(']')) {
-            const std::size_t begin = end + kEnded.size();
-            ended.insert(text.substr(begin, text.size() - begin - 1));
-            continue;
-        }
-        if (!entry.on_trunk) continue;
-        const auto record = record_of(text);
-        if (!record || ended.contains(record->token)) continue;
-        // An edit of one file is whole by itself; only what the last one left is cleared away.
-        if (record->files.size() < 2 && entry.node.number != log.current) continue;
-        KilledEdit killed(operations, asker, files, *record, entry.node, log.origins);
-        TRY_ASSIGN(const auto paths, killed.take_back());
-        taken_back.insert(taken_back.end(), paths.begin(), paths.end());
-    }
-    return taken_back;
+    TRY_ASSIGN(const auto begun, newest_without_end(operations));
+    if (!begun) return std::vector<std::string>();
+    return KilledEdit(operations, asker, files, begun->record, begun->node).take_back();
 }
 
 }  // namespace unwrite::overlay

@@ -199,6 +199,9 @@ class Operations {
     /// Everything (`all`: abandoned nodes too); with `path` only nodes that changed it or below;
     /// `changes` fills them.
     virtual Result<Log> log(const std::string& path, bool all, bool changes) = 0;
+    /// The nodes on the way from `from` (0: the newest one) up to the root, at most `most`: costs
+    /// what it answers with, however many nodes there are. kNotFound when `from` is none.
+    virtual Result<std::vector<Node>> trunk(NodeNumber from, std::size_t most) = 0;
     /// From node `from` ("" = root) to node `to` ("" = the live state); only below `paths` when
     /// given.
     virtual Result<std::vector<FileDiff>> diff(const std::string& from, const std::string& to,

@@ -61,6 +61,7 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     Result<std::vector<std::string>> apply_reverts(const Asker& asker) override;
     Result<Status> status(const std::string& since, bool count_lines) override;
     Result<Log> log(const std::string& path, bool all, bool changes) override;
+    Result<std::vector<Node>> trunk(NodeNumber from, std::size_t most) override;
     Result<std::vector<FileDiff>> diff(const std::string& from, const std::string& to,
                                        const std::vector<std::string>& paths, bool text) override;
     Result<Collected> gc(const Retention& retention) override;

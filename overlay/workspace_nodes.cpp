@@ -234,6 +234,22 @@ Result<Log> Workspace::log(const std::string& path, bool all, bool changes) {
     return inspector_.log(path, all, changes);
 }
 
+Result<std::vector<Node>> Workspace::trunk(NodeNumber from, std::size_t most) {
+    const std::lock_guard lock(operation_mutex_);
+    const std::lock_guard store_lock(journal_->store_mutex());
+    std::vector<Node> nodes;
+    for (NodeNumber number = from == 0 ? head_.current : from; number != 0 && nodes.size() < most;
+         number = nodes.back().parent) {
+        TRY_ASSIGN(auto node, journal_->store().node(number));
+        if (!node) {
+            return Error(ErrorKind::kNotFound, ENOENT,
+                         "find node n" + std::to_string(number) + ": no such node");
+        }
+        nodes.push_back(*std::move(node));
+    }
+    return nodes;
+}
+
 Result<std::vector<FileDiff>> Workspace::diff(const std::string& from, const std::string& to,
                                               const std::vector<std::string>& paths, bool text) {
     const std::lock_guard lock(operation_mutex_);

@@ -117,6 +117,12 @@ class FakeOperations : public overlay::Operations {
         note({}, "log " + path + (all ? " all" : "") + (changes ? " changes" : ""));
         return overlay::Log{};
     }
+    Result<std::vector<Node>> trunk(overlay::NodeNumber from, std::size_t most) override {
+        note({}, "trunk " + std::to_string(from) + " " + std::to_string(most));
+        std::vector<Node> nodes(2);
+        nodes[1].text = "n\xff";
+        return nodes;
+    }
     Result<std::vector<overlay::FileDiff>> diff(const std::string& from, const std::string& to,
                                                 const std::vector<std::string>& paths,
                                                 bool text) override {

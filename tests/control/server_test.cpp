@@ -89,6 +89,7 @@ TEST_F(ServerTest, EveryOperationPasses) {
     EXPECT_TRUE(remote->restore_paths(asker, {"a\n", "b\xff"}, "n1", false));
     EXPECT_TRUE(remote->status("A", true));
     EXPECT_TRUE(remote->log("x", true, true));
+    EXPECT_EQ(remote->trunk(9, 2)->at(1).text, "n\xff");
     EXPECT_EQ(remote->diff("n1", "n2", {"a", "b", "c"}, true)->size(), 2u);
     EXPECT_EQ(remote->gc({5, 0, 0})->objects, 3u);
     EXPECT_TRUE(remote->check(true));
@@ -105,6 +106,7 @@ TEST_F(ServerTest, EveryOperationPasses) {
                                                "restore_paths a\n,b\xff,n1",
                                                "status A lines",
                                                "log x all changes",
+                                               "trunk 9 2",
                                                "diff n1..n2 3 text",
                                                "gc 5",
                                                "check repair",

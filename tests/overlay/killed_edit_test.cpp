@@ -4,6 +4,7 @@
 
 #include "base/syscalls.h"
 #include "overlay/editing_record.h"
+#include "tests/control/fake_operations.h"
 #include "tests/overlay/looking.h"
 
 namespace unwrite::tests {
@@ -87,6 +88,60 @@ TEST_F(KilledEdit, S49_a_path_below_a_created_directory_can_be_taken_back_alone)
     const auto back = operations().undo(World::asker(), 1, overlay::Consent::kAll);
     ASSERT_TRUE(back) << back.error().message();
     EXPECT_EQ(text("new/a"), "a");
+}
+
+TEST_F(KilledEdit, S15_only_the_newest_edit_is_looked_for) {
+    half_an_edit(World::asker());
+    for (int i = 0; i < 40; ++i)
+        checkpoint();
+    replace("one", "new");
+    EXPECT_EQ(finish(), std::vector<std::string>{"one"});
+    EXPECT_EQ(text("one"), "old");
+}
+
+/// A journal of many nodes that counts how many of them are read.
+class ManyNodes final : public control::FakeOperations {
+ public:
+    explicit ManyNodes(std::string newest, overlay::NodeNumber at = 3)
+        : newest_(std::move(newest)), at_(at) {}
+    std::size_t read = 0;
+    Result<std::vector<Node>> trunk(overlay::NodeNumber from, std::size_t most) override {
+        std::vector<Node> nodes;
+        for (auto number = from == 0 ? kCount : from; number > 0 && nodes.size() < most; --number) {
+            Node& node = nodes.emplace_back();
+            node.number = number;
+            node.parent = number - 1;
+            if (number == kCount - at_) node.text = newest_;
+        }
+        read += nodes.size();
+        return nodes;
+    }
+    static constexpr overlay::NodeNumber kCount = 20'000;
+
+ private:
+    const std::string newest_;
+    const overlay::NodeNumber at_;
+};
+
+TEST_F(KilledEdit, what_it_costs_does_not_grow_with_the_journal) {
+    auto root = sys::open_at(AT_FDCWD, raw().string(), O_RDONLY | O_DIRECTORY);
+    const auto files = overlay::EditFiles::open(*std::move(root), {});
+    EditRecord one;
+    one.token = "0123456789abcdef";
+    one.files.push_back({"one", digest_of("new"), true});
+    for (const std::string& text :
+         {std::string("edited one [ended 0123456789abcdef]"), record_text("edit", one)}) {
+        for (const overlay::NodeNumber behind : {0U, 3U}) {
+            ManyNodes nodes(text, behind);
+            const auto done = finish_killed_edits(nodes, World::asker(), **files);
+            ASSERT_TRUE(done) << done.error().message();
+            EXPECT_LT(nodes.read, 50U);
+            EXPECT_TRUE(nodes.asked().empty()) << text;
+        }
+    }
+    ManyNodes none("a checkpoint");
+    ASSERT_TRUE(finish_killed_edits(none, World::asker(), **files));
+    EXPECT_EQ(none.read, ManyNodes::kCount);
 }
 
 }  // namespace
