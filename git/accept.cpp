@@ -13,6 +13,7 @@ struct Entry {
     char kind = 0;  ///< '1' changed, 'u' unmerged, '?' untracked
     std::string path;
     std::string submodule;  ///< "N...", or "S" and three letters
+    std::string staged;     ///< the staged blob, where it is neither HEAD's nor the file's
 };
 
 /// The path of a line is what follows its n-th space.
@@ -23,6 +24,10 @@ std::string after_space(std::string_view line, int count) {
         line.remove_prefix(space + 1);
     }
     return std::string(line);
+}
+
+std::string first_word(const std::string& text) {
+    return text.substr(0, text.find(' '));
 }
 
 std::vector<Entry> parse_status(std::string_view text) {
@@ -38,22 +43,13 @@ std::vector<Entry> parse_status(std::string_view text) {
         } else if (entry.kind == '1' || entry.kind == 'u') {
             entry.path = after_space(line, entry.kind == '1' ? kBeforeChanged : kBeforeUnmerged);
             if (line.size() > kSubmodule + 4) entry.submodule = line.substr(kSubmodule, 4);
+            // "1 XY sub mH mI mW hH hI path"
+            const bool both = line[0] == '1' && line[2] != '.' && line[2] != 'D' && line[3] != '.';
+            if (both) entry.staged = first_word(after_space(line, kBeforeChanged - 1));
         }
         if (!entry.path.empty()) entries.push_back(std::move(entry));
     }
     return entries;
-}
-
-/// The path, or a directory above it, is among these.
-bool is_among(std::string_view path, const std::set<std::string>& paths) {
-    while (path.ends_with('/'))
-        path.remove_suffix(1);
-    for (;;) {
-        if (paths.contains(std::string(path))) return true;
-        const std::size_t slash = path.rfind('/');
-        if (slash == std::string_view::npos) return false;
-        path = path.substr(0, slash);
-    }
 }
 
 std::string joined_nul(const std::vector<std::string>& paths) {
@@ -65,6 +61,7 @@ std::string joined_nul(const std::vector<std::string>& paths) {
     return text;
 }
 
+constexpr std::chrono::hours kHooks(24);  // a hook may well run all the tests there are
 const Arguments kFromInput = {"--pathspec-from-file=-", "--pathspec-file-nul"};
 
 Arguments with_paths(Arguments arguments) {
@@ -76,34 +73,47 @@ struct Chosen {
     std::vector<std::string> files;
     std::vector<std::string> fresh;  ///< those of them that git does not know yet
     std::vector<std::string> left_out;
+    std::vector<std::pair<std::string, std::string>> staged_otherwise;
 };
 
-Result<Chosen> choose(const Repository& repository, const std::set<std::string>& paths) {
+void take(const Entry& entry, Chosen& chosen) {
+    // "SC..": the submodule stands at another commit, which is a change of this repository.
+    if (entry.submodule.starts_with('S') && entry.submodule[1] != 'C') {
+        chosen.left_out.push_back(entry.path + ": a submodule with changes of its own");
+        return;
+    }
+    // All files are asked for, so a directory is one that git does not look into.
+    if (entry.kind == '?' && entry.path.ends_with('/')) {
+        chosen.left_out.push_back(entry.path + ": a repository of its own");
+        return;
+    }
+    chosen.files.push_back(entry.path);
+    if (entry.kind == '?') chosen.fresh.push_back(entry.path);
+    if (!entry.staged.empty()) chosen.staged_otherwise.emplace_back(entry.path, entry.staged);
+}
+
+Result<Chosen> choose(const Repository& repository, const Scope& scope) {
     TRY_ASSIGN(const std::string text,
                repository.ask({"status", "--porcelain=v2", "-z", "--untracked-files=all",
                                "--no-renames", "--ignore-submodules=none"}));
     Chosen chosen;
     for (const Entry& entry : parse_status(text)) {
-        if (!is_among(entry.path, paths)) continue;
+        if (!scope.covers(entry.path)) continue;
         if (entry.kind == 'u') {
             return Error(ErrorKind::kConflict, EBUSY,
                          "commit to git: " + entry.path + " is unmerged",
                          "resolve it and `git add` it first");
         }
-        // "SC..": the submodule stands at another commit, which is a change of this repository.
-        if (entry.submodule.starts_with('S') && entry.submodule[1] != 'C') {
-            chosen.left_out.push_back(entry.path + ": a submodule with changes of its own");
-            continue;
-        }
-        chosen.files.push_back(entry.path);
-        if (entry.kind == '?') chosen.fresh.push_back(entry.path);
+        take(entry, chosen);
     }
     TRY_ASSIGN(const std::string ignored, repository.ask({"ls-files", "-z", "--others", "--ignored",
                                                           "--exclude-standard", "--directory"}));
     for (const std::string& path : split_nul(ignored)) {
-        if (is_among(path, paths)) chosen.left_out.push_back(path + ": ignored");
+        if (scope.covers(path)) chosen.left_out.push_back(path + ": ignored");
     }
     std::sort(chosen.files.begin(), chosen.files.end());
+    // What was staged as deleted and is there again is listed twice.
+    chosen.files.erase(std::unique(chosen.files.begin(), chosen.files.end()), chosen.files.end());
     return chosen;
 }
 
@@ -121,11 +131,21 @@ Result<> check(const Repository& repository, const Standing& standing) {
 
 }  // namespace
 
-Result<Accepted> commit_accepted(const Repository& repository, const std::set<std::string>& paths,
-                                 const std::string& message) {
-    TRY_ASSIGN(const Standing standing, repository.standing());
-    TRY(check(repository, standing));
-    TRY_ASSIGN(Chosen chosen, choose(repository, paths));
+bool Scope::covers(std::string_view path) const {
+    while (path.ends_with('/'))
+        path.remove_suffix(1);
+    for (;;) {
+        if (except.contains(std::string(path))) return false;
+        if (paths.contains(std::string(path))) return true;
+        const std::size_t slash = path.rfind('/');
+        if (slash == std::string_view::npos) return false;
+        path = path.substr(0, slash);
+    }
+}
+
+Result<Accepted> commit_scope(const Repository& repository, const Scope& scope,
+                              const std::string& message, const Arguments& options) {
+    TRY_ASSIGN(Chosen chosen, choose(repository, scope));
     if (chosen.files.empty()) {
         return Error(ErrorKind::kNothing, ENOENT,
                      "commit to git: nothing among it that git would record");
@@ -133,21 +153,32 @@ Result<Accepted> commit_accepted(const Repository& repository, const std::set<st
     // A commit of named files takes only names that the index has.
     const Extra fresh{.input = joined_nul(chosen.fresh)};
     if (!chosen.fresh.empty()) TRY(repository.ask(with_paths({"add", "--intent-to-add"}), fresh));
+    Arguments commit = {"commit", "--quiet", "--only", "-m", message};
+    commit.insert(commit.end(), options.begin(), options.end());
     const Result<std::string> committed =
-        repository.ask(with_paths({"commit", "--quiet", "--only", "-m", message}),
-                       {.input = joined_nul(chosen.files)});
+        repository.ask(with_paths(commit), {.input = joined_nul(chosen.files), .timeout = kHooks});
     if (!committed) {
+        // Exactly those entries: anything more would touch what a person staged.
         if (!chosen.fresh.empty()) {
-            ignore(repository.ask(with_paths({"reset", "--quiet"}), fresh),
+            ignore(repository.ask({"update-index", "-z", "--force-remove", "--stdin"}, fresh),
                    "what stays behind is the intent to add");
         }
         return committed.error();
     }
     Accepted accepted;
     TRY_ASSIGN(accepted.commit, repository.line({"rev-parse", "HEAD"}));
-    accepted.branch = standing.branch;
     accepted.files = std::move(chosen.files);
     accepted.left_out = std::move(chosen.left_out);
+    accepted.staged_otherwise = std::move(chosen.staged_otherwise);
+    return accepted;
+}
+
+Result<Accepted> commit_accepted(const Repository& repository, const Scope& scope,
+                                 const std::string& message) {
+    TRY_ASSIGN(const Standing standing, repository.standing());
+    TRY(check(repository, standing));
+    TRY_ASSIGN(Accepted accepted, commit_scope(repository, scope, message, {}));
+    accepted.branch = standing.branch;
     return accepted;
 }
 

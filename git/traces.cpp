@@ -1,6 +1,7 @@
 #include "git/traces.h"
 
 #include "base/clock.h"
+#include "git/accept.h"
 #include "git/notes.h"
 #include "git/undo_checks.h"
 
@@ -25,29 +26,19 @@ Result<> write_traces(const UndoOptions& options, UndoReport& report) {
 
 Result<> commit_traces(const Repository& repository, const UndoOptions& options,
                        UndoReport& report) {
-    Arguments list = {"ls-files", "-z", "--cached", "--others", "--exclude-standard", "--"};
+    Scope scope;
     for (const std::string& file : trace_files(repository, options)) {
         TRY_ASSIGN(const bool there, is_there(repository.root() + "/" + file));
-        if (there) list.push_back(file);
+        if (there) scope.paths.insert(file);
     }
-    if (list.back() == "--") return {};
-    TRY_ASSIGN(const std::string names, repository.ask(list));
-    const Arguments paths = split_nul(names);  // those that are not ignored
-    if (paths.empty()) return {};
+    if (scope.paths.empty()) return {};
     TRY_ASSIGN(const Standing standing, repository.standing());
     if (standing.branch.empty() || !standing.underway.empty()) return {};
-    Arguments add = {"add", "--"};
-    add.insert(add.end(), paths.begin(), paths.end());
-    TRY(repository.ask(add));
-    Arguments compare = {"diff", "--cached", "--quiet", "--"};
-    compare.insert(compare.end(), paths.begin(), paths.end());
-    TRY_ASSIGN(const ProcessOutcome same, repository.run(compare));
-    if (same.exit_code == 0) return {};
-    Arguments commit = {"commit", "--quiet", "--no-verify", "--file=-", "--only", "--"};
-    commit.insert(commit.end(), paths.begin(), paths.end());
     const std::string message = with_issue(options.conventions.state_commit, options.issue);
-    TRY(repository.ask(commit, Extra{.input = message + "\n"}));
-    TRY_ASSIGN(report.state_commit, repository.line({"rev-parse", "HEAD"}));
+    Result<Accepted> commit = commit_scope(repository, scope, message, {"--no-verify"});
+    if (!commit && commit.error().kind() == ErrorKind::kNothing) return {};  // ignored, or the same
+    if (!commit) return commit.error();
+    report.state_commit = commit->commit;
     return {};
 }
 

@@ -17,9 +17,10 @@ class GitAccept : public ::testing::Test {
         world_.commit("start", {{"a", "0\n"}, {"b", "0\n"}, {"dir/c", "0\n"}, {"gone", "0\n"}});
         start_ = world_.head();
     }
-    Result<Accepted> accept(const std::set<std::string>& paths) {
+    Result<Accepted> accept(const std::set<std::string>& paths,
+                            const std::set<std::string>& except = {}) {
         TRY_ASSIGN(const Repository repository, Repository::open(programs_, world_.work()));
-        return commit_accepted(repository, paths, "accepted\n\nwith a body");
+        return commit_accepted(repository, {paths, except}, "accepted\n\nwith a body");
     }
     std::string status() const { return world_.git({"status", "--porcelain"}); }
     std::string changed() const {
@@ -70,9 +71,70 @@ TEST_F(GitAccept, S76_AnAcceptedFileIsTakenAsItIsNotAsItWasStaged) {
     world_.write("a", "staged\n");
     world_.git({"add", "a"});
     world_.write("a", "accepted\n");
-    ASSERT_OK(accept({"a"}));
+    const std::string staged = world_.git({"rev-parse", ":a"});
+    ASSERT_ASSIGN(const Accepted accepted, accept({"a"}));
     EXPECT_EQ(world_.git({"show", "HEAD:a"}), "accepted");
     EXPECT_EQ(status(), "");
+    // What was staged is in no commit and not in the index any more: it can be found by its name.
+    using Pairs = std::vector<std::pair<std::string, std::string>>;
+    EXPECT_EQ(accepted.staged_otherwise, (Pairs{{"a", staged}}));
+    EXPECT_EQ(world_.git({"cat-file", "-p", staged}), "staged");
+}
+
+TEST_F(GitAccept, S76_WhatIsExceptedIsNotInIt) {
+    world_.write("dir/c", "1\n");
+    world_.write("dir/open/x", "1\n");
+    world_.write("dir/open/accepted/y", "1\n");
+    world_.write("dir/other/z", "1\n");
+    ASSERT_OK(accept({"dir", "dir/open/accepted"}, {"dir/open", "dir/c"}));
+    EXPECT_EQ(changed(), "A\tdir/open/accepted/y\nA\tdir/other/z");
+    EXPECT_EQ(status(), " M dir/c\n?? dir/open/x");
+}
+
+TEST_F(GitAccept, S76_ARepositoryInsideIsLeftOutAndSaid) {
+    world_.write("a", "1\n");
+    for (const char* name : {"nested", "new/empty"}) {
+        std::filesystem::create_directories(world_.work() + "/" + name);
+        world_.git_in(world_.work() + "/" + name, {"init", "--quiet"});
+    }
+    world_.git_in(world_.work() + "/nested",
+                  {"-c", "user.name=n", "-c", "user.email=n@example.invalid", "commit", "--quiet",
+                   "--allow-empty", "-m", "nested"});
+    ASSERT_ASSIGN(const Accepted accepted, accept({"a", "nested", "new"}));
+    EXPECT_EQ(changed(), "M\ta");
+    EXPECT_EQ(accepted.left_out,
+              (Names{"nested/: a repository of its own", "new/empty/: a repository of its own"}));
+}
+
+TEST_F(GitAccept, S76_AHookThatRefusesLeavesTheIndexOfAPersonAlone) {
+    world_.git({"rm", "--quiet", "--cached", "gone"});  // and the file is still there
+    world_.write("b", "staged\n");
+    world_.git({"add", "b"});
+    world_.write("b", "and changed\n");
+    world_.write("later", "1\n");
+    world_.git({"add", "--intent-to-add", "later"});
+    const std::string hook = world_.work() + "/.git/hooks/pre-commit";
+    world_.write(".git/hooks/pre-commit", "#!/bin/sh\nexit 1\n");
+    ASSERT_EQ(::chmod(hook.c_str(), 0755), 0);
+    world_.write("new", "1\n");
+    expect_refused({"gone", "b", "later", "new"}, ErrorKind::kSystem);
+    EXPECT_EQ(world_.git({"show", ":b"}), "staged");
+    ASSERT_EQ(::unlink(hook.c_str()), 0);
+    ASSERT_OK(accept({"new", "later"}));
+    EXPECT_EQ(changed(), "A\tlater\nA\tnew");
+    EXPECT_EQ(status(), "MM b\nD  gone\n?? gone");
+}
+
+TEST_F(GitAccept, S76_AHookMayTakeItsTime) {
+    world_.write("a", "1\n");
+    std::chrono::milliseconds limit(0);
+    WatchedPrograms programs([&](const ProcessRequest& request) {
+        if (has_word(request, "commit")) limit = request.timeout;
+        return std::nullopt;
+    });
+    ASSERT_ASSIGN(const Repository repository, Repository::open(programs, world_.work()));
+    ASSERT_OK(commit_accepted(repository, {{"a"}, {}}, "accepted"));
+    EXPECT_GE(limit, std::chrono::hours(1));
 }
 
 TEST_F(GitAccept, S76_NamesThatLookLikeSomethingElse) {

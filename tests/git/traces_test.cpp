@@ -126,6 +126,23 @@ TEST(GitTraces, S119_S126_WhenARequestIsClosedThePersonsIndexIsLeftAlone) {
               std::string::npos);
 }
 
+TEST(GitTraces, S119_ATraceThatCannotBeCommittedIsNotLeftStaged) {
+    const World world;
+    world.commit("start", {{"a", "0\n"}});
+    world.agent_commit(7, {{"a", "1\n"}});
+    UndoOptions options = world.options(7);
+    options.memory = world.work() + "/memory.log";
+    WatchedPrograms programs([&](const ProcessRequest& request) {
+        const bool fails = has_word(request, "commit") && has_word(request, "--only");
+        return fails ? std::optional(Result<ProcessOutcome>(ProcessOutcome{1, "", "no"}))
+                     : std::nullopt;
+    });
+    ASSERT_ASSIGN(const UndoReport report, git::undo(programs, world.work(), options));
+    EXPECT_EQ(report.reverted.size(), 1u);
+    EXPECT_EQ(report.errors.size(), 1u);
+    EXPECT_EQ(world.git({"status", "--porcelain"}), "?? memory.log");
+}
+
 TEST(GitTraces, S119_S125_NothingUndoneNothingNoted) {
     const Traced world;
     world.write("b.txt", "2\n");
