@@ -1,12 +1,16 @@
 #include "cli/git_commit.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <set>
 
+#include "base/syscalls.h"
 #include "cli/git_words.h"
 #include "cli/text.h"
+#include "overlay/changes.h"
 
 namespace unwrite::cli {
 
@@ -25,6 +29,28 @@ Result<std::string> prefix_of(const std::string& workspace, const std::string& r
     return inner.substr(outer.size() + 1) + "/";
 }
 
+/// Whether the file .git names a repository in a directory of the workspace.
+bool names_a_place_within(const std::string& workspace) {
+    const Result<std::string> file = sys::read_file_at(AT_FDCWD, workspace + "/.git");
+    constexpr std::string_view kWord = "gitdir: ";
+    if (!file || !file->starts_with(kWord)) return true;
+    const std::string text = file->substr(kWord.size(), file->find('\n') - kWord.size());
+    const Result<std::string> inner = real_path("/", workspace);
+    const Result<std::string> place =
+        real_path("/", text.starts_with('/') ? text : workspace + "/" + text);
+    return !inner || !place || place->starts_with(*inner + "/");
+}
+
+/// Whether one of these files of the repository is changed by the task. What was accepted with an
+/// earlier part is not.
+bool is_open(const std::vector<overlay::Change>& changes, const std::set<std::string>& files) {
+    return std::any_of(changes.begin(), changes.end(), [&](const overlay::Change& change) {
+        return std::any_of(files.begin(), files.end(), [&](const std::string& file) {
+            return overlay::concerns(change, ".git/" + file);
+        });
+    });
+}
+
 }  // namespace
 
 Result<> expect_git_message(const std::string& message) {
@@ -37,7 +63,17 @@ Result<> expect_own_git_untouched(Workspace& workspace) {
     TRY_ASSIGN(const overlay::Status status, workspace.operations().status("", false));
     const git::GitState before = git_state_of(status.tags);
     git::GitState now = git_state_of(workspace.root());
+    if (now.layout == git::Layout::kFile && names_a_place_within(workspace.root())) {
+        return Error(ErrorKind::kConflict, EBUSY,
+                     "commit --git PATH: the repository lies elsewhere in the workspace",
+                     "accept everything, or leave --git out");
+    }
     now.index = before.index;
+    if (!is_open(status.changes, {"HEAD", "packed-refs", before.branch, now.branch})) {
+        now.head = before.head;
+        now.branch = before.branch;
+    }
+    if (!is_open(status.changes, {"refs/stash", "logs/refs/stash"})) now.stash = before.stash;
     const std::string changed = git_change_words(before, now);
     if (changed.empty()) return {};
     return Error(ErrorKind::kConflict, EBUSY,
@@ -45,18 +81,40 @@ Result<> expect_own_git_untouched(Workspace& workspace) {
                  "accept everything, or leave --git out");
 }
 
-Result<git::Accepted> commit_to_git(const Workspace& workspace,
-                                    const std::vector<overlay::Change>& changes,
+Result<> expect_git_of_person(Workspace& workspace, const git::Scope& settled) {
+    TRY_ASSIGN(overlay::Status status, workspace.operations().status("", false));
+    std::erase_if(status.changes,
+                  [&](const overlay::Change& change) { return settled.covers(change.path); });
+    const std::optional<std::string> path = what_git_obeys(status.changes);
+    if (!path) return {};
+    TRY_ASSIGN(const overlay::Log log, workspace.operations().log("", false, true));
+    if (!agent_changed_what_git_obeys(log)) return {};
+    const std::string name = quote_name(*path);
+    return Error(ErrorKind::kRefused, EPERM,
+                 "run git: an agent changed " + name + ", which says what git runs",
+                 "look at `unwrite diff " + name + "`, then `unwrite commit " + name +
+                     "` accepts it, `unwrite restore " + name + "` takes it back");
+}
+
+Result<git::Accepted> commit_to_git(Workspace& workspace, const git::Scope& scope,
                                     const std::string& message) {
+    TRY(expect_git_of_person(workspace));
     git::InstalledPrograms programs;
     TRY_ASSIGN(const git::Repository repository, git::Repository::open(programs, workspace.root()));
     TRY_ASSIGN(const std::string prefix, prefix_of(workspace.root(), repository.root()));
-    std::set<std::string> paths;
-    for (const overlay::Change& change : changes) {
-        paths.insert(prefix + change.path);
-        if (!change.old_path.empty()) paths.insert(prefix + change.old_path);
-    }
-    return git::commit_accepted(repository, paths, message);
+    git::Scope there;
+    for (const std::string& path : scope.paths)
+        there.paths.insert(prefix + path);
+    for (const std::string& path : scope.except)
+        there.except.insert(prefix + path);
+    return git::commit_accepted(repository, there, message);
+}
+
+std::vector<std::string> asked_for(const overlay::Decision& decision) {
+    std::vector<std::string> paths = decision.keep;
+    for (const overlay::Decision::Part& part : decision.parts)
+        paths.push_back(part.path);
+    return paths;
 }
 
 void keep_own_git(const Workspace& workspace, overlay::Decision& decision) {
@@ -65,13 +123,15 @@ void keep_own_git(const Workspace& workspace, overlay::Decision& decision) {
 }
 
 Result<> commit_what_was_kept(Context& context, Workspace& workspace,
-                              const std::vector<overlay::Change>& kept,
+                              const overlay::Decision& decision, const overlay::Decided& decided,
                               const std::string& message) {
-    TRY_ASSIGN(const git::Accepted accepted, commit_to_git(workspace, kept, message));
+    TRY_ASSIGN(const overlay::Status status, workspace.operations().status("", false));
+    const git::Scope scope = scope_of_part(decided, asked_for(decision), status.changes);
+    TRY_ASSIGN(const git::Accepted accepted, commit_to_git(workspace, scope, message));
     print_accepted(context, accepted);
-    overlay::Decision decision{.text = "the git commit of it"};
-    keep_own_git(workspace, decision);
-    if (!decision.keep.empty()) TRY(workspace.operations().decide(asker(), decision, false));
+    overlay::Decision own{.text = "the git commit of it"};
+    keep_own_git(workspace, own);
+    if (!own.keep.empty()) TRY(workspace.operations().decide(asker(), own, false));
     return {};
 }
 
@@ -82,6 +142,11 @@ void print_accepted(Context& context, const git::Accepted& accepted) {
                     counted(accepted.files.size(), "file", "files")));
     for (const std::string& path : accepted.left_out)
         context.notes.line("git: not in it: " + quote_name(path));
+    for (const auto& [path, blob] : accepted.staged_otherwise) {
+        context.notes.line("git: of " + quote_name(path) +
+                           " something else was staged; `git cat-file -p " + git::short_id(blob) +
+                           "` shows it");
+    }
 }
 
 }  // namespace unwrite::cli

@@ -50,8 +50,9 @@ Result<int> commit_paths(Context& context, Workspace& workspace, std::vector<std
     }
     if (options.git) {
         TRY_ASSIGN(const overlay::Decided foreseen, operations.decide(asker(), decision, true));
-        TRY_ASSIGN(const git::Accepted accepted,
-                   commit_to_git(workspace, foreseen.kept, options.text));
+        TRY_ASSIGN(const overlay::Status status, operations.status("", false));
+        const git::Scope scope = scope_of_part(foreseen, asked_for(decision), status.changes);
+        TRY_ASSIGN(const git::Accepted accepted, commit_to_git(workspace, scope, options.text));
         print_accepted(context, accepted);
         keep_own_git(workspace, decision);
     }
@@ -85,7 +86,7 @@ Result<int> commit(Context& context, const CommitOptions& options) {
     if (options.git) {
         TRY_ASSIGN(const overlay::Status status, workspace.operations().status("", false));
         TRY_ASSIGN(const git::Accepted accepted,
-                   commit_to_git(workspace, status.changes, options.text));
+                   commit_to_git(workspace, scope_of_all(status.changes), options.text));
         print_accepted(context, accepted);
     }
     TRY_ASSIGN(const overlay::Node node,

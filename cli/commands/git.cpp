@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <iterator>
 
 #include "cli/commands/commands.h"
+#include "cli/git_commit.h"
 #include "cli/prompt.h"
 #include "cli/text.h"
 #include "cli/workspace.h"
@@ -83,6 +85,16 @@ Result<git::UndoOptions> engine_options(const Context& context, const GitUndoOpt
         TRY_ASSIGN(engine.memory, real_place(context, options.memory));
     }
     return engine;
+}
+
+/// A person runs git here, so its configuration has to be theirs. An agent that calls this may run
+/// git as it likes.
+Result<> expect_own_git(const Context& context) {
+    if (std::getenv("UNWRITE_SESSION") != nullptr) return {};
+    Result<Workspace> workspace = Workspace::open_mounted(context.base);
+    if (!workspace && workspace.error().kind() == ErrorKind::kNoWorkspace) return {};
+    if (!workspace) return workspace.error();
+    return expect_git_of_person(*workspace);
 }
 
 /// In a mounted workspace, `unwrite undo` takes back even this.
@@ -193,6 +205,7 @@ bool wants_revert_request(Context& context, const git::UndoReport& report) {
 
 Result<int> git_undo(Context& context, const GitUndoOptions& options) {
     TRY_ASSIGN(git::UndoOptions engine, engine_options(context, options));
+    TRY(expect_own_git(context));
     engine.before_change = [&] { return make_step(context, "git undo --issue " + options.issue); };
     engine.interrupted = [] { return g_interrupted != 0; };
     const Interruptions interruptions;

@@ -166,6 +166,11 @@ Result<int> review(Context& context, const ReviewOptions& options) {
         context.notes.line("Nothing was decided.");
         return kNothingToDo;
     }
+    if (options.git) {
+        git::Scope settled{{decision.keep.begin(), decision.keep.end()}, {}};
+        settled.paths.insert(decision.take_back.begin(), decision.take_back.end());
+        TRY(expect_git_of_person(workspace, settled));
+    }
     decision.text = options.text.empty() ? "review" : options.text;
     if (!options.script && !options.dry_run) {
         TRY_ASSIGN(const overlay::Decided foreseen,
@@ -182,7 +187,7 @@ Result<int> review(Context& context, const ReviewOptions& options) {
                workspace.operations().decide(asker(), decision, options.dry_run));
     print_decided(context, decided, options.dry_run);
     if (options.git && !options.dry_run && !decided.kept.empty())
-        TRY(commit_what_was_kept(context, workspace, decided.kept, options.text));
+        TRY(commit_what_was_kept(context, workspace, decision, decided, options.text));
     return kDone;
 }
 

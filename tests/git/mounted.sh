@@ -210,6 +210,95 @@ S62_S76_what_a_review_accepts_becomes_one_git_commit() {
     check_state
 }
 
+S76_a_git_commit_takes_nothing_that_was_not_accepted() {
+    agent_repository
+    mkdir "$W/src"
+    echo 1 | tee "$W/src/mine" >"$W/src/task"
+    git -C "$W" add src
+    git -C "$W" commit -q -m src
+    echo "begun before the task" >"$W/src/mine"
+    begin
+    say "the attributes of a directory bring nothing of what lies in it"
+    chmod 700 src
+    echo 2 >src/task
+    git init -q nested
+    u commit --yes --git -m first
+    err_has "git: not in it: nested/: a repository of its own"
+    [[ $(git show --format=%s --name-status HEAD) == $'first\n\nM\tsrc/task' ]] || fail "$(git show HEAD)"
+    [[ $(git --no-optional-locks status --porcelain) == $' M src/mine\n?? nested/' ]] || fail "$(git status)"
+    say "nor does a new directory that is needed for one file in it"
+    mkdir -p new/in
+    touch new/in/a new/in/b new/c
+    u commit new/in/a --yes --git -m second
+    [[ $(git show --format=%s --name-status HEAD) == $'second\n\nA\tnew/in/a' ]] || fail "$(git show HEAD)"
+    u discard --yes
+    [[ $(git --no-optional-locks status --porcelain) == $' M src/mine\n?? nested/' ]] || fail "$(git status)"
+    say "in a review as well, as often as there is something to accept"
+    mkdir -p new2
+    touch new2/a new2/b
+    echo "accept new2/a" | "$program" review --script --git -m third
+    [[ $(git show --format=%s --name-status HEAD) == $'third\n\nA\tnew2/a' ]] || fail "$(git show HEAD)"
+    u commit new2/b --yes --git -m fourth
+    say "but what the task did to the repository since is not accepted by the way"
+    git commit -q --allow-empty -m "the task's"
+    touch new2/c
+    expect 5 commit new2/c --yes --git -m fifth
+    err_has "the task changed the repository itself: HEAD"
+    u discard --yes
+    [[ $(git log -1 --format=%s) == fourth ]] || fail "$(git log)"
+    end
+    say "nor is a commit made in a repository that would go with the rest"
+    git -C "$W" init -q --separate-git-dir="$W/.repository"
+    begin
+    touch new2/c
+    expect 5 commit new2/c --yes --git -m fifth
+    err_has "lies elsewhere in the workspace"
+    u commit --yes --git -m fifth
+    end
+}
+
+S76_git_does_not_obey_what_an_agent_wrote() {
+    agent_repository
+    mkdir "$W/hooks.new"
+    printf '#!/bin/sh\ntouch "%s"\n' "$scratch/pwned" >"$W/hooks.new/pre-commit"
+    chmod +x "$W/hooks.new/pre-commit"
+    cat >"$W/store.py" <<'END'
+import mmap
+with open(".git/config", "r+b") as config:
+    view = mmap.mmap(config.fileno(), 0)
+    at = view.find(b"filemode = true")
+    view[at:at + 15] = b"pager = ./evil "
+    view.flush()
+END
+    for way in "git config core.hooksPath hooks.new" "python3 -B store.py"; do
+        begin
+        u run -- sh -c "$way; echo $RANDOM >a"
+        for command in "commit --yes --git -m x" "commit --yes a --git -m x" "git undo --issue 7"; do
+            # shellcheck disable=SC2086
+            expect 4 $command
+            err_has "an agent changed .git/config, which says what git runs"
+        done
+        echo "accept a" >"$scratch/script"
+        "$program" review --script --git -m x <"$scratch/script" 2>"$scratch/err" && fail "it was committed"
+        err_has "an agent changed .git/config"
+        u status
+        out_has "M  a"
+        say "once a person has taken it back, or accepted it, git runs"
+        u restore .git/config
+        u commit --yes --git -m "after $way"
+        [[ $(git log -1 --format=%s) == "after $way" ]] || fail "no commit"
+        end
+    done
+    absent "$scratch/pwned"
+    begin
+    u run -- git config core.hooksPath hooks.new
+    echo 9 >a
+    u commit --yes .git/config
+    u commit --yes --git -m accepted
+    end
+    present "$scratch/pwned"
+}
+
 S121_the_page_says_what_the_command_does() {
     local page=$here/../../docs/git.md option heading
     for command in undo feedback; do
