@@ -4,12 +4,14 @@
 //   durability = "process" | "power"
 //   [restore]  mtime = "exact" | "now"
 //   [gc]       max_age_days = 30   max_abandoned = 0   max_bytes = "10G"      (0: no limit)
-//   [policy]   profile = "default" | "strict-forge" | "none"
-//   [[policy.rule]]  pattern = "..."  action = "allow" | "deny-write" | "deny" | "hide"
+//   [policy]   profile = "default" | "strict-forge" | "none"   ask_timeout = "60s"
+//   [[policy.rule]]  pattern = "..."
+//                    action = "allow" | "ask" | "deny-write" | "deny" | "hide" | "watch"
 //                    for = "everyone" | "agents"  reason = "..."
 // The rules of both files follow those of the profile, the workspace's last.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,12 +29,13 @@ struct Config {
 
     std::string profile = "default";
     std::vector<overlay::Rule> rules{};  ///< in order; `source` is "file:line"
+    std::chrono::seconds ask_timeout{60};
 
     /// kUsage naming the rule whose pattern is wrong.
     Result<std::shared_ptr<const overlay::Policy>> policy() const;
     overlay::SessionOptions session_options(
         bool create, std::shared_ptr<const overlay::Policy> policy = nullptr) const {
-        return {create, durable, mtime_now, std::move(policy), git_tags};
+        return {create, durable, mtime_now, std::move(policy), git_tags, ask_timeout};
     }
 };
 

@@ -13,6 +13,8 @@ namespace {
 using overlay::Rule;
 using overlay::Subjects;
 
+constexpr std::uint64_t kMostPatience = 7 * 86400;  // seconds
+
 Result<std::string> text_of(const toml::node& node, const std::string& key,
                             const std::string& file) {
     if (!node.is_string()) return wrong_value(file, node.source(), "bad value for `" + key + "`");
@@ -72,6 +74,12 @@ Result<> read_policy(const toml::table& table, const std::string& file, Config& 
             if (config.profile != "default" && config.profile != "strict-forge" &&
                 config.profile != "none")
                 return wrong_value(file, node.source(), "bad value for `" + key + "`");
+        } else if (key == "policy.ask_timeout") {
+            TRY_ASSIGN(const std::string text, text_of(node, key, file));
+            const Result<std::uint64_t> seconds = parse_age(text);
+            if (!seconds || *seconds == 0 || *seconds > kMostPatience)
+                return wrong_value(file, node.source(), "bad value for `" + key + "`");
+            config.ask_timeout = std::chrono::seconds(*seconds);
         } else if (key == "policy.rule") {
             const toml::array* rules = node.as_array();
             if (rules == nullptr)

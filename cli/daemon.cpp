@@ -138,6 +138,7 @@ Result<Served> open_all(DaemonOptions& options, bool keep_stderr) {
     mounting.mountpoint = options.mount_point;
     mounting.source_name = "unwrite:" + id;
     mounting.allow_other = options.allow_other;
+    mounting.waiting = &served.session->waiting();
     TRY_ASSIGN(served.mount, fs::Mount::create(served.session->tree(), mounting));
     TRY_ASSIGN(served.signals, SignalWatch::start(*served.mount));
     served.info = describe(options, served.session->found(), st, id);

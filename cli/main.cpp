@@ -39,6 +39,7 @@ void add_commands(CLI::App& app, Context& context, const std::vector<std::string
     add_check(app, context);
     add_gc(app, context);
     add_policy(app, context);
+    add_approvals(app, context);
     add_doctor(app, context);
     add_git(app, context);
     add_read(app, context);

@@ -39,6 +39,9 @@ const Dispatch::Command Dispatch::kCommands[] = {
     {"explain", &Dispatch::explain, true},
     {"allow", &Dispatch::allow, false},
     {"reload", &Dispatch::reload, false},
+    {"questions", &Dispatch::questions, false},
+    {"answer", &Dispatch::answer, false},
+    {"pass_over", &Dispatch::pass_over, false},
 };
 
 namespace {

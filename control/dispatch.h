@@ -29,8 +29,9 @@ class Dispatch {
     Dispatch(overlay::Operations& operations, Service& service, Agents& agents)
         : operations_(operations), service_(service), agents_(agents) {}
 
-    /// kRefused for what agents may not do: commit, discard, stop, recover, gc and repairs, ending
-    /// a run that is not theirs, and restores that would take other people's work along.
+    /// kRefused for what agents may not do: commit, discard, answer questions, stop, recover, gc
+    /// and repairs, ending a run that is not theirs, and restores that would take other people's
+    /// work along.
     Result<Json> call(const Client& client, const Request& request);
 
  private:
@@ -74,6 +75,9 @@ class Dispatch {
     Result<Json> explain(Call& call);
     Result<Json> allow(Call& call);
     Result<Json> reload(Call& call);
+    Result<Json> questions(Call& call);
+    Result<Json> answer(Call& call);
+    Result<Json> pass_over(Call& call);
 
     /// What an agent hears, and the audit log.
     Error refuse(const Client& client, const std::string& what);

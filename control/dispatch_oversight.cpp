@@ -59,4 +59,42 @@ Result<Json> Dispatch::reload(Call& call) {
     return Json::object();
 }
 
+Result<Json> Dispatch::questions(Call& call) {
+    if (service_.oversight == nullptr) return nobody_oversees();
+    overlay::Watcher watcher;
+    TRY(Fields(call.arguments)
+            .get("seen", watcher.seen)
+            .get("wait_ms", watcher.wait_ms)
+            .get("of_session", watcher.session)
+            .get("watcher", watcher.id)
+            .get("present", watcher.present)
+            .done());
+    TRY_ASSIGN(const overlay::Questioned questioned, service_.oversight->questions(watcher));
+    return encode(questioned);
+}
+
+Result<Json> Dispatch::answer(Call& call) {
+    if (service_.oversight == nullptr) return nobody_oversees();
+    std::uint64_t number = 0;
+    bool approve = false;
+    bool whole_rule = false;
+    TRY(Fields(call.arguments)
+            .get("number", number)
+            .get("approve", approve)
+            .get("whole_rule", whole_rule)
+            .done());
+    TRY_ASSIGN(const overlay::Question answered,
+               service_.oversight->answer(call.asker, number, approve, whole_rule));
+    return encode(answered);
+}
+
+Result<Json> Dispatch::pass_over(Call& call) {
+    if (service_.oversight == nullptr) return nobody_oversees();
+    std::uint64_t number = 0;
+    std::uint64_t watcher = 0;
+    TRY(Fields(call.arguments).get("number", number).get("watcher", watcher).done());
+    TRY(service_.oversight->pass_over(number, watcher));
+    return Json::object();
+}
+
 }  // namespace unwrite::control

@@ -55,6 +55,10 @@ class Remote final : public overlay::Operations, public overlay::Oversight {
     Result<overlay::Explained> explain(const std::string& path) override;
     Result<> allow(const overlay::Asker& asker, const std::string& path, bool agents,
                    std::uint64_t seconds) override;
+    Result<overlay::Questioned> questions(const overlay::Watcher& watcher) override;
+    Result<overlay::Question> answer(const overlay::Asker& asker, overlay::QuestionNumber number,
+                                     bool approve, bool whole_rule) override;
+    Result<> pass_over(overlay::QuestionNumber number, std::uint64_t watcher) override;
     /// Makes the daemon read its configuration anew and, unless it is only to be checked, put the
     /// policy of it in force.
     Result<> reload_policy(bool only_check);

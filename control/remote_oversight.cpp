@@ -33,6 +33,33 @@ Result<> Remote::allow(const overlay::Asker& /*asker*/, const std::string& path,
     return {};
 }
 
+Result<overlay::Questioned> Remote::questions(const overlay::Watcher& watcher) {
+    TRY_ASSIGN(const Json json, ask("questions", Json{{"seen", watcher.seen},
+                                                      {"wait_ms", watcher.wait_ms},
+                                                      {"of_session", encode_bytes(watcher.session)},
+                                                      {"watcher", watcher.id},
+                                                      {"present", watcher.present}}));
+    overlay::Questioned questioned;
+    TRY(decode(json, questioned));
+    return questioned;
+}
+
+Result<overlay::Question> Remote::answer(const overlay::Asker& /*asker*/,
+                                         overlay::QuestionNumber number, bool approve,
+                                         bool whole_rule) {
+    TRY_ASSIGN(
+        const Json json,
+        ask("answer", Json{{"number", number}, {"approve", approve}, {"whole_rule", whole_rule}}));
+    overlay::Question question;
+    TRY(decode(json, question));
+    return question;
+}
+
+Result<> Remote::pass_over(overlay::QuestionNumber number, std::uint64_t watcher) {
+    TRY(ask("pass_over", Json{{"number", number}, {"watcher", watcher}}));
+    return {};
+}
+
 Result<> Remote::reload_policy(bool only_check) {
     TRY(ask("reload", Json{{"check", only_check}}));
     return {};

@@ -65,6 +65,7 @@ Result<> decode(const Json& json, overlay::RuleShown& rule) {
 Json encode(const overlay::Judged& judged) {
     return Json{{"may_read", judged.may_read},
                 {"may_write", judged.may_write},
+                {"asks", judged.asks},
                 {"hidden", judged.hidden},
                 {"reading", encode_bytes(judged.reading)},
                 {"writing", encode_bytes(judged.writing)}};
@@ -74,6 +75,7 @@ Result<> decode(const Json& json, overlay::Judged& judged) {
     return Fields(json)
         .get("may_read", judged.may_read)
         .get("may_write", judged.may_write)
+        .get("asks", judged.asks)
         .get("hidden", judged.hidden)
         .get("reading", judged.reading)
         .get("writing", judged.writing)
@@ -88,6 +90,51 @@ Result<> decode(const Json& json, overlay::Explained& explained) {
     return Fields(json)
         .get_object("user", explained.user)
         .get_object("agent", explained.agent)
+        .done();
+}
+
+Json encode(const overlay::Question& question) {
+    return Json{{"number", question.number},
+                {"state", question.state},
+                {"operation", encode_bytes(question.operation)},
+                {"path", encode_bytes(question.path)},
+                {"reason", encode_bytes(question.reason)},
+                {"agent", question.agent},
+                {"session", encode_bytes(question.session)},
+                {"executable", encode_bytes(question.executable)},
+                {"pid", question.pid},
+                {"uid", question.uid},
+                {"asked_ns", question.asked_ns},
+                {"until_ns", question.until_ns},
+                {"waiting", question.waiting}};
+}
+
+Result<> decode(const Json& json, overlay::Question& question) {
+    return Fields(json)
+        .get("number", question.number)
+        .get("state", question.state)
+        .get("operation", question.operation)
+        .get("path", question.path)
+        .get("reason", question.reason)
+        .get("agent", question.agent)
+        .get("session", question.session)
+        .get("executable", question.executable)
+        .get("pid", question.pid)
+        .get("uid", question.uid)
+        .get("asked_ns", question.asked_ns)
+        .get("until_ns", question.until_ns)
+        .get("waiting", question.waiting)
+        .done();
+}
+
+Json encode(const overlay::Questioned& questioned) {
+    return Json{{"version", questioned.version}, {"questions", encode_list(questioned.questions)}};
+}
+
+Result<> decode(const Json& json, overlay::Questioned& questioned) {
+    return Fields(json)
+        .get("version", questioned.version)
+        .get_list("questions", questioned.questions)
         .done();
 }
 

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/syscalls.h"
 #include "fs/caches.h"
+#include "fs/held.h"
 #include "fs/mounting.h"
 #include "fs/tuning.h"
 #include "fs/workers.h"
@@ -42,6 +43,8 @@ class Mount::Impl {
     unsigned most_workers_ = tuning::kMostWorkers;
     MountPlace place_;
     SessionPointer session_;
+    overlay::Waiting* waiting_ = nullptr;
+    std::unique_ptr<Held> held_;
     std::unique_ptr<Workers> workers_;
 
     mutable std::mutex mutex_;
@@ -55,6 +58,7 @@ Result<std::unique_ptr<Mount::Impl>> Mount::Impl::create(overlay::Tree& tree,
     TRY_ASSIGN(Event stop, Event::make());
     std::unique_ptr<Impl> impl(new Impl(tree, std::move(stop)));
     if (options.workers != 0) impl->most_workers_ = options.workers;
+    impl->waiting_ = options.waiting;
     TRY_ASSIGN(const std::string mountpoint, resolve_mountpoint(options.mountpoint));
     TRY_ASSIGN(impl->session_, open_session(impl->server_, options, mountpoint));
     auto place = MountPlace::at(mountpoint);
@@ -85,6 +89,9 @@ Result<> Mount::Impl::begin() {
 }
 
 Result<> Mount::Impl::start() {
+    if (waiting_ != nullptr) {
+        TRY_ASSIGN(held_, Held::start(server_, *waiting_));
+    }
     TRY_ASSIGN(workers_, Workers::make(server_, most_workers_));
     // Before the first request is answered: a checkpoint may follow it at once and needs the
     // mappings written back.
@@ -127,11 +134,13 @@ void Mount::Impl::unmount() {
 }
 
 void Mount::Impl::close() {
+    if (held_) held_->refuse_all();  // who waits keeps files open
     unmount();
     if (workers_) {
         workers_->stop();
         workers_->join();
     }
+    held_.reset();
     std::shared_ptr<Caches> helpers;
     {
         const std::scoped_lock lock(mutex_);

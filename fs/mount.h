@@ -24,6 +24,8 @@ struct MountOptions {
     bool allow_other =
         false;  ///< for others than the mounting user (root, or user_allow_other in fuse.conf)
     unsigned workers = 0;  ///< the most threads that answer requests; 0: choose
+    /// Where requests wait for a person's answer; null: none does. Outlives the mount.
+    overlay::Waiting* waiting = nullptr;
 };
 
 class Mount final : public overlay::KernelCaches {

@@ -1,3 +1,4 @@
+#include "fs/held.h"
 #include "fs/request.h"
 
 namespace unwrite::fs {
@@ -17,9 +18,18 @@ const fuse_lowlevel_ops& operations() {
     return table;
 }
 
+void reply_error(fuse_req_t request, const Error& error) {
+    Server& server = *static_cast<Server*>(fuse_req_userdata(request));
+    if (raw_flags().question != 0 && server.held != nullptr) {
+        server.held->keep(request, error.number());
+    } else {
+        fuse_reply_err(request, error.number());
+    }
+}
+
 void reply_entry(Server& server, fuse_req_t request, const Result<overlay::Entry>& result) {
     if (!result) {
-        fuse_reply_err(request, result.error().number());
+        reply_error(request, result.error());
         return;
     }
     const fuse_entry_param parameters = entry_parameters(server, *result);
@@ -29,7 +39,7 @@ void reply_entry(Server& server, fuse_req_t request, const Result<overlay::Entry
 void reply_created(Server& server, fuse_req_t request, const Result<overlay::Entry>& result,
                    fuse_file_info& info) {
     if (!result) {
-        fuse_reply_err(request, result.error().number());
+        reply_error(request, result.error());
         return;
     }
     const fuse_entry_param parameters = entry_parameters(server, *result);

@@ -40,14 +40,15 @@ void write(Server& server, fuse_req_t request, fuse_ino_t id, const char* data, 
         fuse_reply_err(request, EDEADLK);
         return;
     }
-    const overlay::Caller writer = caller(request);
+    overlay::Caller writer = caller(request);
+    if (info->writepage != 0) writer.question = nullptr;  // whole files would wait with it
     const bool kill = server.marks_kill ? raw_flags().kill_privileges : writer.uid != 0;
     const auto done = server.tree.write(writer, id, std::as_bytes(std::span(data, size)),
                                         static_cast<std::uint64_t>(offset), kill);
     if (done) {
         fuse_reply_write(request, *done);
     } else {
-        fuse_reply_err(request, done.error().number());
+        reply_error(request, done.error());
     }
 }
 
@@ -72,7 +73,7 @@ void copy_file_range(Server& server, fuse_req_t request, fuse_ino_t from, off_t 
     if (copied) {
         fuse_reply_write(request, *copied);
     } else {
-        fuse_reply_err(request, copied.error().number());
+        reply_error(request, copied.error());
     }
 }
 

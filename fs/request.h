@@ -20,13 +20,17 @@ inline Who sender(const Server& server, fuse_req_t request) {
 
 inline overlay::Caller caller(fuse_req_t request) {
     const fuse_ctx* context = fuse_req_ctx(request);
-    return {context->uid, context->gid, context->pid, context->umask};
+    return {context->uid, context->gid, context->pid, context->umask, false, &raw_flags().question};
 }
 
 /// Runs a callback; what it throws (memory) becomes an answer, for an exception must not cross the
 /// library.
 template <auto Handler, class... Args>
 void run(Server& server, fuse_req_t request, Args... args) {
+    if (raw_flags().answer != 0) {
+        fuse_reply_err(request, raw_flags().answer);
+        return;
+    }
     try {
         Handler(server, request, args...);
     } catch (const std::bad_alloc&) {
@@ -67,15 +71,22 @@ struct DoorOf<void (*)(Server&, fuse_req_t, Args...), Handler> {
 template <auto Handler>
 using Door = DoorOf<decltype(Handler), Handler>;
 
+/// The answer to what failed; or none yet, when a person is asked first.
+void reply_error(fuse_req_t request, const Error& error);
+
 inline void reply(fuse_req_t request, const Result<>& result) {
-    fuse_reply_err(request, result ? 0 : result.error().number());
+    if (result) {
+        fuse_reply_err(request, 0);
+    } else {
+        reply_error(request, result.error());
+    }
 }
 
 inline void reply_attributes(fuse_req_t request, const Result<struct stat>& result) {
     if (result) {
         fuse_reply_attr(request, &*result, tuning::kAttributeSeconds);
     } else {
-        fuse_reply_err(request, result.error().number());
+        reply_error(request, result.error());
     }
 }
 

@@ -29,6 +29,9 @@ RawFlags decode_raw_flags(const void* request, std::size_t size) {
     fuse_in_header header = {};
     if (size < sizeof header) return flags;
     std::memcpy(&header, request, sizeof header);
+    flags.unique = header.unique;
+    flags.bytes = {static_cast<const char*>(request), size};
+    flags.interrupts = header.opcode == FUSE_INTERRUPT;
     const auto* body = static_cast<const char*>(request) + sizeof header;
     const std::size_t rest = size - sizeof header;
     if (header.opcode == FUSE_WRITE && rest >= sizeof(fuse_write_in)) {

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <span>
 
 #include "fs/library.h"
 #include "fs/nudge.h"
@@ -19,6 +20,8 @@ struct WriteBack {
     std::atomic<unsigned> in_flight{0};   ///< such writes that were taken and not answered yet
     std::atomic<std::uint64_t> taken{0};  ///< ever
 };
+
+class Held;
 
 struct Server {
     explicit Server(overlay::Tree& served) : tree(served) {}
@@ -39,6 +42,7 @@ struct Server {
     std::atomic<pid_t> announcer{0};
     Nudges nudges;
     WriteBack write_back;
+    Held* held = nullptr;  ///< null: no request waits for an answer. Set before serving.
 };
 
 /// Whose request it is.
@@ -50,11 +54,16 @@ enum class Who {
 };
 Who who(const Server& server, pid_t thread);
 
-/// What the request at hand carries beyond what libfuse hands on; set by the worker before the
-/// callback runs.
+/// What the request at hand carries beyond what libfuse hands on; set by whoever has it processed
+/// before the callback runs.
 struct RawFlags {
     bool kill_privileges = false;
-    bool writes_back = false;  ///< a write of mapped pages
+    bool writes_back = false;              ///< a write of mapped pages
+    bool interrupts = false;               ///< it is about another request
+    std::uint64_t unique = 0;              ///< the kernel's number of it
+    std::span<const char> bytes;           ///< the request as the kernel wrote it
+    int answer = 0;                        ///< the errno to answer with instead of asking the tree
+    overlay::QuestionNumber question = 0;  ///< which it must wait for, as the tree says
 };
 RawFlags& raw_flags();
 /// Reads them from the request as the kernel wrote it.

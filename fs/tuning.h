@@ -22,6 +22,9 @@ inline constexpr unsigned kBackground = 64;
 /// Threads that answer requests: as many as there are blocked requests, up to this.
 inline constexpr unsigned kFirstWorkers = 2;
 inline constexpr unsigned kMostWorkers = 256;
+/// Requests that are kept until a person has answered, and their bytes; beyond, they are refused.
+inline constexpr std::size_t kMostHeld = 4096;
+inline constexpr std::size_t kMostHeldBytes = std::size_t{256} << 20U;
 /// How long an idle worker looks for the next request before it sleeps, and how many may do so at
 /// once.
 inline constexpr std::chrono::microseconds kSpin{50};

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/syscalls.h"
+#include "fs/held.h"
 #include "fs/server.h"
 #include "fs/threads.h"
 #include "fs/tuning.h"
@@ -142,6 +143,14 @@ int Workers::next_request(fuse_buf& buffer, int queue) {
     return 0;
 }
 
+void Workers::process(const fuse_buf& buffer) {
+    if (raw_flags().interrupts && server_.held != nullptr) {
+        server_.held->interrupt(buffer);
+    } else {
+        fuse_session_process_buf(session_, &buffer);
+    }
+}
+
 void Workers::work(UniqueFd queue) {
     fuse_buf buffer = {};
     int got = 0;
@@ -149,7 +158,7 @@ void Workers::work(UniqueFd queue) {
         got = next_request(buffer, queue.get());
         if (got <= 0) break;
         if (idle_.fetch_sub(1) == 1) grow();
-        fuse_session_process_buf(session_, &buffer);
+        process(buffer);
         if (raw_flags().writes_back) server_.write_back.in_flight.fetch_sub(1);
         idle_.fetch_add(1);
     }

@@ -35,6 +35,7 @@ class Workers {
     int receive(fuse_buf& buffer);
     Result<> add();
     void grow();
+    void process(const fuse_buf& buffer);
     void work(UniqueFd queue);
     int next_request(fuse_buf& buffer, int queue);
     int spin(fuse_buf& buffer);

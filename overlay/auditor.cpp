@@ -6,15 +6,11 @@
 
 namespace unwrite::overlay {
 
-namespace {
-
 std::string executable_of(std::int64_t pid) {
     if (pid <= 0) return {};
     const auto link = sys::read_link(AT_FDCWD, "/proc/" + std::to_string(pid) + "/exe");
     return link ? *link : std::string();
 }
-
-}  // namespace
 
 AuditEntry Auditor::entry_of(std::int64_t pid, std::uint32_t uid, const Deed& deed) const {
     AuditEntry entry;

@@ -29,6 +29,9 @@ struct Deed {
     std::string detail;
 };
 
+/// The program that a process runs, as the kernel tells it; "" when it cannot be told.
+std::string executable_of(std::int64_t pid);
+
 class Auditor {
  public:
     static constexpr auto kWhile = std::chrono::seconds(60);

@@ -2,11 +2,13 @@
 // Operations, which are about states. Thread-safe.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
 #include "journal/audit.h"
 #include "overlay/operations.h"
+#include "overlay/waiting.h"
 
 namespace unwrite::overlay {
 
@@ -27,6 +29,7 @@ struct RuleShown {
 struct Judged {
     bool may_read = true;
     bool may_write = true;
+    bool asks = false;  ///< may not write, unless a person allows it
     bool hidden = false;
     std::string reading;  ///< the rule that decided, as describe() puts it; empty: none matched
     std::string writing;
@@ -35,6 +38,39 @@ struct Judged {
 struct Explained {
     Judged user;
     Judged agent;
+};
+
+/// A change that a person is asked about.
+struct Question {
+    QuestionNumber number = 0;
+    std::string state;  ///< "open", "approved", "denied", "expired", "unasked" (nobody was there)
+    std::string operation;
+    std::string path;    ///< relative to the root
+    std::string reason;  ///< the rule, as describe() puts it
+    bool agent = false;
+    std::string session;       ///< of the run; empty for the user
+    std::string executable{};  ///< of the process that asked first
+    std::int64_t pid = 0;
+    std::uint32_t uid = 0;
+    std::int64_t asked_ns = 0;  ///< since 1970
+    std::int64_t until_ns = 0;  ///< when it is refused, if nobody answers
+    std::uint64_t waiting = 0;  ///< requests that wait for the answer
+};
+
+/// The open questions and the newest others, oldest first.
+struct Questioned {
+    std::uint64_t version = 0;  ///< grows with each change
+    std::vector<Question> questions;
+};
+
+/// Somebody who answers questions.
+struct Watcher {
+    std::uint64_t seen = 0;  ///< the version that it knows; waits for another one
+    std::uint64_t wait_ms = 0;
+    std::string session;   ///< looks at this run's questions alone; empty: at all
+    std::uint64_t id = 0;  ///< who it is, as it likes; 0: only looks, and answers nothing
+    bool present = true;   ///< is there to answer, for kPresence after this call too; else it goes
+    static constexpr std::chrono::seconds kPresence{5};
 };
 
 class Oversight {
@@ -55,6 +91,19 @@ class Oversight {
     /// log. kUsage when no policy is in force.
     virtual Result<> allow(const Asker& asker, const std::string& path, bool agents,
                            std::uint64_t seconds) = 0;
+
+    /// The questions, when there is another version or the time is over (at most kLongestWatch).
+    virtual Result<Questioned> questions(const Watcher& watcher) = 0;
+    static constexpr std::uint64_t kLongestWatch = 20'000;  ///< ms
+    /// Answers one, also one that was refused because nobody answered. From then on that session
+    /// may or may not change that path; with `whole_rule` everything that the rule asks about.
+    /// In the audit log, before anything waits no more. kNotFound; kUsage when no policy is in
+    /// force.
+    virtual Result<Question> answer(const Asker& asker, QuestionNumber number, bool approve,
+                                    bool whole_rule) = 0;
+    /// This watcher (Watcher::id) cannot ask its person now: where no other one is there, what
+    /// waits is refused. Nothing happens when the question is not open.
+    virtual Result<> pass_over(QuestionNumber number, std::uint64_t watcher) = 0;
 };
 
 }  // namespace unwrite::overlay

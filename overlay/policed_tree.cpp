@@ -16,25 +16,24 @@ namespace {
 
 constexpr mode_t kWriteBits = 0222;
 
-Error refused_by_policy() {
-    return Error(ErrorKind::kRefused, EACCES, "policy");
-}
-
 }  // namespace
 
 PolicedTree::PolicedTree(Tree& tree, Objects& objects, const Origins& origins,
-                         std::shared_ptr<const Policy> policy, Auditor& auditor)
+                         std::shared_ptr<const Policy> policy, Auditor& auditor,
+                         Questions& questions)
     : tree_(tree),
       objects_(objects),
       origins_(origins),
       rulebook_(std::move(policy)),
-      auditor_(auditor) {}
+      auditor_(auditor),
+      questions_(questions) {}
 
 // ---- marks
 
 void PolicedTree::Mark::add(const Mark& other) {
     for (auto [to, from] : {std::pair{&user, &other.user}, std::pair{&agent, &other.agent}}) {
         to->write |= from->write;
+        to->ask |= from->ask;
         to->read |= from->read;
         to->hidden |= from->hidden;
         to->watched |= from->watched;
@@ -42,8 +41,9 @@ void PolicedTree::Mark::add(const Mark& other) {
     judges_below |= other.judges_below;
 }
 
-PolicedTree::Mark PolicedTree::unwatched(Mark mark) {
+PolicedTree::Mark PolicedTree::refusing(Mark mark) {
     mark.user.watched = mark.agent.watched = false;
+    mark.user.ask = mark.agent.ask = false;
     return mark;
 }
 
@@ -139,8 +139,8 @@ bool PolicedTree::concerned(NodeId parent, std::string_view name) const {
 PolicedTree::Mark PolicedTree::judge_path(const std::string& path, mode_t type) const {
     const auto refused = [&](bool agent) {
         const Verdict verdict = policy().judge(path, type & S_IFMT, agent);
-        return Refusals{!verdict.may_write, !verdict.may_read, verdict.hidden,
-                        verdict.watching != nullptr};
+        return Refusals{!verdict.may_write && !verdict.asks, verdict.asks, !verdict.may_read,
+                        verdict.hidden, verdict.watching != nullptr};
     };
     Mark mark{refused(false), {}, S_ISDIR(type)};
     mark.agent = policy().tells_agents_apart() ? refused(true) : mark.user;
@@ -152,45 +152,6 @@ PolicedTree::Mark PolicedTree::judge(NodeId parent, std::string_view name, mode_
     const auto path = path_below(parent, name);
     if (!path) return {};
     return judge_path(*path, type);
-}
-
-// Stores through a mapping arrive without their maker: whom any rule binds may have made them.
-PolicedTree::Refusals PolicedTree::refusals(const Mark& mark, const Caller& caller) const {
-    if (mark.user == mark.agent) return mark.user;
-    if (caller.pid == 0) {
-        return {mark.user.write || mark.agent.write, mark.user.read || mark.agent.read,
-                mark.user.hidden || mark.agent.hidden, false};
-    }
-    return origins_.is_agent(caller.pid) ? mark.agent : mark.user;
-}
-
-bool PolicedTree::may_write(const Caller& caller, const Mark& mark) const {
-    return !mark.protects() || !refusals(mark, caller).write;
-}
-
-Error PolicedTree::refuse(const Caller& caller, const char* operation,
-                          const std::optional<std::string>& path, mode_t type) const {
-    Deed deed{"refused", operation, path.value_or(std::string()), {}};
-    if (path) {
-        const bool agent = caller.pid == 0 || origins_.is_agent(caller.pid);
-        const Verdict verdict = policy().judge(*path, type & S_IFMT, agent);
-        const Rule* rule = verdict.may_write ? verdict.reading : verdict.writing;
-        if (rule != nullptr) deed.detail = describe(*rule);
-    }
-    auditor_.note(caller.pid, caller.uid, deed);
-    return refused_by_policy();
-}
-
-/// Whether the caller may make, replace or take away that name.
-Result<> PolicedTree::may_take(const Caller& caller, const char* operation, NodeId parent,
-                               std::string_view name, mode_t type) const {
-    if (may_write(caller, judge(parent, name, type))) return {};
-    return refuse(caller, operation, path_below(parent, name), type);
-}
-
-Result<> PolicedTree::may_change(const Caller& caller, const char* operation, NodeId id) const {
-    if (may_write(caller, mark_of(id))) return {};
-    return refuse(caller, operation, path_of(id), S_IFREG);
 }
 
 // ---- what was there before
@@ -227,8 +188,8 @@ Result<> PolicedTree::walk(UniqueFd top, const Visit& visit) const {
 }
 
 // Which objects have a protected name and others: known after one walk, when the first object with
-// several names is met. No link is made to or from a protected name after that, so it stays true
-// for as long as the rules are the same.
+// several names is met. It stays true for as long as the rules are the same: no link is made to or
+// from a protected name after that, but one that a person allowed.
 void PolicedTree::note_aliases() const {
     const unsigned generation = rulebook_.generation();
     if (aliases_generation_ == generation) return;
@@ -246,6 +207,11 @@ void PolicedTree::note_aliases() const {
                     return true;
                 }),
            "what cannot be listed cannot be linked to either");
+}
+
+void PolicedTree::forget_aliases() {
+    const std::lock_guard lock(aliases_mutex_);
+    aliases_generation_.reset();
 }
 
 PolicedTree::Mark PolicedTree::alias_mark(const ObjectKey& key) const {
@@ -341,12 +307,13 @@ Result<> PolicedTree::rmdir(const Caller& caller, NodeId parent, std::string_vie
 Result<Entry> PolicedTree::link(const Caller& caller, NodeId id, NodeId to_parent,
                                 std::string_view to_name) {
     const Mark mark = mark_of(id);
-    if (mark.protects()) {
-        const Refusals refused = refusals(mark, caller);
-        if (refused.read || refused.write) return refuse(caller, "link", path_of(id), S_IFREG);
-    }
-    return make(caller, "link", to_parent, to_name, S_IFREG,
-                [&] { return tree_.link(caller, id, to_parent, to_name); });
+    if (mark.protects() && refusals(mark, caller).read)
+        return refuse(caller, "link", path_of(id), S_IFREG);
+    TRY(may_change(caller, "link", id));
+    auto linked = make(caller, "link", to_parent, to_name, S_IFREG,
+                       [&] { return tree_.link(caller, id, to_parent, to_name); });
+    if (linked && (mark.protects() || mark_of(id).protects())) forget_aliases();
+    return linked;
 }
 
 // What stands at a name now, past the policy; nothing when the name is absent.
@@ -360,17 +327,21 @@ std::optional<sys::StatX> PolicedTree::standing(NodeId parent, std::string_view 
     return *x;
 }
 
-// A directory moves: nothing below it may become protected or free by that.
-Result<> PolicedTree::check_moved(NodeId parent, std::string_view name, const std::string& from,
-                                  const std::string& to) const {
+// A directory moves: nothing below it may become protected or free by that. True when something
+// below is asked about at one place and not at the other.
+Result<bool> PolicedTree::check_moved(NodeId parent, std::string_view name, const std::string& from,
+                                      const std::string& to) const {
     TRY_ASSIGN(const ObjectPtr above, objects_.get(parent));
     TRY_ASSIGN(const HandlePtr handle, objects_.open(above, Access::kPath));
     TRY_ASSIGN(UniqueFd top, sys::open_listing(handle->fd.get(), std::string(name)));
-    return walk(std::move(top), [&](const std::string& below, const sys::StatX& x) {
+    bool asks = false;
+    TRY(walk(std::move(top), [&](const std::string& below, const sys::StatX& x) {
         const Mark before = judge_path(join_path(from, below), x.st.st_mode);
         const Mark after = judge_path(join_path(to, below), x.st.st_mode);
-        return unwatched(before) == unwatched(after);
-    });
+        asks |= before.user.ask != after.user.ask || before.agent.ask != after.agent.ask;
+        return refusing(before) == refusing(after);
+    }));
+    return asks;
 }
 
 Result<> PolicedTree::rename(const Caller& caller, NodeId parent, std::string_view name,
@@ -398,13 +369,14 @@ Result<> PolicedTree::rename(const Caller& caller, NodeId parent, std::string_vi
     std::unique_lock exclusive(moving_, std::defer_lock);
     if (policy().tells_apart(from, to)) {
         exclusive.lock();
-        Result<> moved;
-        if (S_ISDIR(source->st.st_mode)) moved = check_moved(parent, name, from, to);
-        if (moved && target && S_ISDIR(target->st.st_mode))
-            moved = check_moved(to_parent, to_name, to, from);
-        if (!moved && moved.error().kind() == ErrorKind::kRefused)
+        Result<bool> asks = false;
+        if (S_ISDIR(source->st.st_mode)) asks = check_moved(parent, name, from, to);
+        if (asks && !*asks && target && S_ISDIR(target->st.st_mode))
+            asks = check_moved(to_parent, to_name, to, from);
+        if (!asks && asks.error().kind() == ErrorKind::kRefused)
             return refuse(caller, "rename", from, source->st.st_mode);
-        TRY(std::move(moved));
+        if (!asks) return std::move(asks).error();
+        if (*asks) TRY(ask_to_move(caller, from));
     } else {
         shared.lock();
     }

@@ -8,6 +8,12 @@
 // answer to an agent is EACCES. Writing is refused where it happens; besides, what nobody may write
 // shows as read-only, so that opening it for writing fails for all whom permission bits bind.
 //
+// What needs a person's leave is asked for before the tree below does anything, too: the request is
+// refused, or waits (waiting.h) and is made again when there is an answer.
+//
+//   policed_tree.cpp      the requests, and which names and objects the rules are about
+//   policed_verdicts.cpp  what the rules mean for a caller: allowed, refused, asked about
+//
 // Thread-safe, as Tree. EACCES: refused (D13); ENOENT: hidden.
 #pragma once
 
@@ -22,6 +28,7 @@
 #include "overlay/auditor.h"
 #include "overlay/objects.h"
 #include "overlay/origins.h"
+#include "overlay/questions.h"
 #include "overlay/rulebook.h"
 
 namespace unwrite::overlay {
@@ -29,7 +36,7 @@ namespace unwrite::overlay {
 class PolicedTree final : public Tree {
  public:
     PolicedTree(Tree& tree, Objects& objects, const Origins& origins,
-                std::shared_ptr<const Policy> policy, Auditor& auditor);
+                std::shared_ptr<const Policy> policy, Auditor& auditor, Questions& questions);
 
     Rulebook& rulebook() { return rulebook_; }
     /// After the rulebook changed: the kernel forgets names and attributes. Without a lock of the
@@ -93,6 +100,7 @@ class PolicedTree final : public Tree {
     /// What is refused, to the user and to agents.
     struct Refusals {
         bool write = false;
+        bool ask = false;  ///< writing, unless a person allows it
         bool read = false;
         bool hidden = false;
         bool watched = false;  ///< not refused, but looking it up is written down
@@ -126,24 +134,33 @@ class PolicedTree final : public Tree {
     Refusals refusals(const Mark& mark, const Caller& caller) const;
     /// Writes the refusal down and returns it. `path`: nothing when it is not known any more.
     Error refuse(const Caller& caller, const char* operation,
-                 const std::optional<std::string>& path, mode_t type) const;
-    static Mark unwatched(Mark mark);
+                 const std::optional<std::string>& path, mode_t type,
+                 const std::string& why = {}) const;
+    /// Without what refuses nothing by itself.
+    static Mark refusing(Mark mark);
     bool concerned(NodeId parent, std::string_view name) const;
     Mark judge(NodeId parent, std::string_view name, mode_t type) const;
     Mark judge_path(const std::string& path, mode_t type) const;
     std::optional<std::string> path_of(NodeId id) const;
     std::optional<std::string> path_below(NodeId parent, std::string_view name) const;
     std::optional<sys::StatX> standing(NodeId parent, std::string_view name) const;
-    bool may_write(const Caller& caller, const Mark& mark) const;
+    using PathOf = std::function<std::optional<std::string>()>;
+    Result<> may_write(const Caller& caller, const char* operation, const Mark& mark,
+                       const PathOf& path_of, mode_t type) const;
+    Result<> ask(const Caller& caller, const char* operation, const std::string& path, mode_t type,
+                 const std::string& rule) const;
+    Result<> ask_to_move(const Caller& caller, const std::string& path) const;
     Result<> may_take(const Caller& caller, const char* operation, NodeId parent,
                       std::string_view name, mode_t type) const;
     Result<> may_change(const Caller& caller, const char* operation, NodeId id) const;
     Entry noted(Entry entry, NodeId parent, std::string_view name);
     Mark alias_mark(const ObjectKey& key) const;
     void note_aliases() const;  // aliases_mutex_ held
-    Result<> check_moved(NodeId parent, std::string_view name, const std::string& from,
-                         const std::string& to) const;
+    void forget_aliases();
+    Result<bool> check_moved(NodeId parent, std::string_view name, const std::string& from,
+                             const std::string& to) const;
     using Visit = std::function<bool(const std::string& below, const sys::StatX& x)>;
+    static Error refused_by_policy();
     Result<> walk(UniqueFd top, const Visit& visit) const;
     template <class Make>
     Result<Entry> make(const Caller& caller, const char* operation, NodeId parent,
@@ -155,6 +172,7 @@ class PolicedTree final : public Tree {
     mutable Rulebook rulebook_;
     std::atomic<KernelCaches*> caches_{nullptr};
     Auditor& auditor_;
+    Questions& questions_;
     mutable std::array<Shard, kShards> shards_;
     std::atomic<std::size_t> marked_{0};
     /// Held shared by whoever makes a name, exclusively while a directory moves to where other

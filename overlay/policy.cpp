@@ -10,8 +10,9 @@ namespace unwrite::overlay {
 
 namespace {
 
-constexpr std::array<std::pair<Action, const char*>, 5> kActions = {{
+constexpr std::array<std::pair<Action, const char*>, 6> kActions = {{
     {Action::kAllow, "allow"},
+    {Action::kAsk, "ask"},
     {Action::kDenyWrite, "deny-write"},
     {Action::kDeny, "deny"},
     {Action::kHide, "hide"},
@@ -58,8 +59,8 @@ Explained explain(const Policy& policy, std::string_view path, std::uint32_t typ
         const auto words = [](const Rule* rule) {
             return rule == nullptr ? std::string() : describe(*rule);
         };
-        return Judged{verdict.may_read, verdict.may_write, verdict.hidden, words(verdict.reading),
-                      words(verdict.writing)};
+        return Judged{verdict.may_read, verdict.may_write,      verdict.asks,
+                      verdict.hidden,   words(verdict.reading), words(verdict.writing)};
     };
     return {judged(false), judged(true)};
 }
@@ -126,7 +127,8 @@ Verdict Policy::judge(std::string_view path, std::uint32_t type, bool agent) con
         if (action == Action::kWatch) continue;
         verdict.writing = &rule;
         verdict.may_write = action == Action::kAllow;
-        if (action == Action::kDenyWrite) continue;
+        verdict.asks = action == Action::kAsk;
+        if (action == Action::kDenyWrite || action == Action::kAsk) continue;
         verdict.reading = &rule;
         verdict.may_read = action == Action::kAllow;
         verdict.hidden = action == Action::kHide;

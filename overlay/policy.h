@@ -19,6 +19,7 @@ namespace unwrite::overlay {
 
 enum class Action {
     kAllow,
+    kAsk,        ///< changed only after a person has allowed it
     kDenyWrite,  ///< seen and read, not changed
     kDeny,       ///< seen, neither read nor changed
     kHide,       ///< neither seen nor made
@@ -45,6 +46,7 @@ struct Rule {
 struct Verdict {
     bool may_read = true;
     bool may_write = true;
+    bool asks = false;  ///< may not write, unless a person allows it
     bool hidden = false;
     const Rule* reading = nullptr;  ///< the rule that decided; null when none matched
     const Rule* writing = nullptr;

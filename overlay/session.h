@@ -3,6 +3,7 @@
 // that is not mounted.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -22,6 +23,8 @@ struct SessionOptions {
     /// What to keep as tags of each node, beside the journal: read from the raw root, an open
     /// directory, with the gate closed. It takes no long time and uses no mount. May be empty.
     std::function<std::map<std::string, std::string>(int root)> tags{};
+    /// How long a question waits for its answer.
+    std::chrono::milliseconds ask_patience{60'000};
 };
 
 /// What the open found.
@@ -43,6 +46,8 @@ class Session {
     virtual Tree& tree() = 0;
     virtual Operations& operations() = 0;
     virtual Oversight& oversight() = 0;
+    /// Where the requests of the tree wait for answers.
+    virtual Waiting& waiting() = 0;
     virtual const Found& found() const = 0;
     /// True when the process is, or descends from, a registered run: what agents may not do is
     /// refused to it.

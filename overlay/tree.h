@@ -15,6 +15,7 @@
 
 #include "base/object_key.h"
 #include "base/syscalls.h"
+#include "overlay/waiting.h"
 
 namespace unwrite::overlay {
 
@@ -28,6 +29,9 @@ struct Caller {
     pid_t pid = 0;  ///< 0: unknown (write-back of a mapping)
     mode_t umask = 0;
     bool listing = false;  ///< looks up what a directory lists, not a name it was given
+    /// Where to put the number of the question that the request must wait for (waiting.h); null:
+    /// it cannot wait.
+    QuestionNumber* question = nullptr;
 };
 
 /// An id with its attributes; each Entry returned counts one lookup that forget() gives back.

@@ -21,6 +21,7 @@
 #include "overlay/janitor.h"
 #include "overlay/live_tree.h"
 #include "overlay/policed_tree.h"
+#include "overlay/questions.h"
 #include "overlay/restorer.h"
 #include "overlay/reverts.h"
 #include "overlay/session.h"
@@ -39,6 +40,7 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     Tree& tree() override { return policed_ ? static_cast<Tree&>(*policed_) : tree_; }
     Operations& operations() override { return *this; }
     Oversight& oversight() override { return *this; }
+    Waiting& waiting() override { return questions_; }
     const Found& found() const override { return found_; }
     bool is_agent(std::int64_t pid) const override { return origins_->is_agent(pid); }
 
@@ -74,6 +76,10 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     Result<Explained> explain(const std::string& path) override;
     Result<> allow(const Asker& asker, const std::string& path, bool agents,
                    std::uint64_t seconds) override;
+    Result<Questioned> questions(const Watcher& watcher) override;
+    Result<Question> answer(const Asker& asker, QuestionNumber number, bool approve,
+                            bool whole_rule) override;
+    Result<> pass_over(QuestionNumber number, std::uint64_t watcher) override;
     Result<> replace_policy(const Asker& asker, std::shared_ptr<const Policy> policy) override;
 
  private:
@@ -148,6 +154,7 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     std::unique_ptr<Origins> origins_;
     std::unique_ptr<journal::AuditLog> audit_log_;
     Auditor auditor_;
+    Questions questions_;
     Objects objects_;
     Capture capture_;
     Gate gate_;

@@ -44,6 +44,7 @@ Workspace::Workspace(std::unique_ptr<journal::Journal> journal, UniqueFd directo
       origins_(std::move(origins)),
       audit_log_(std::move(audit_log)),
       auditor_(*audit_log_, *origins_),
+      questions_(auditor_, options.ask_patience),
       objects_(std::move(directory), root, journal_->attic()),
       capture_(objects_, *journal_, head.open_delta, options.durable),
       janitor_(objects_, capture_, *journal_, gate_),
@@ -53,8 +54,8 @@ Workspace::Workspace(std::unique_ptr<journal::Journal> journal, UniqueFd directo
       inspector_(locator_, *journal_, *origins_),
       head_(head) {
     if (options.policy)
-        policed_ =
-            std::make_unique<PolicedTree>(tree_, objects_, *origins_, options.policy, auditor_);
+        policed_ = std::make_unique<PolicedTree>(tree_, objects_, *origins_, options.policy,
+                                                 auditor_, questions_);
 }
 
 Result<std::unique_ptr<Workspace>> Workspace::open(UniqueFd directory,

@@ -84,6 +84,22 @@ Result<> Workspace::allow(const Asker& asker, const std::string& path, bool agen
                                                 : " for " + std::to_string(seconds) + " s")}));
     TRY(policed_->rulebook().allow(allowance));
     policed_->rules_changed();
+    questions_.reconsider();
+    return {};
+}
+
+Result<Questioned> Workspace::questions(const Watcher& watcher) {
+    return questions_.look(watcher);
+}
+
+Result<Question> Workspace::answer(const Asker& asker, QuestionNumber number, bool approve,
+                                   bool whole_rule) {
+    if (!policed_) return no_policy("answer a question");
+    return questions_.answer(asker, number, approve, whole_rule);
+}
+
+Result<> Workspace::pass_over(QuestionNumber number, std::uint64_t watcher) {
+    questions_.pass_over(number, watcher);
     return {};
 }
 
@@ -92,6 +108,7 @@ Result<> Workspace::replace_policy(const Asker& asker, std::shared_ptr<const Pol
     TRY(auditor_.note_now(asker.pid, asker.uid, {"reloaded", "policy", {}, {}}));
     TRY(policed_->rulebook().replace(std::move(policy)));
     policed_->rules_changed();
+    questions_.reconsider();
     return {};
 }
 

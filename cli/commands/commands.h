@@ -26,6 +26,8 @@ void add_review(CLI::App& app, Context& context);
 void add_recover(CLI::App& app, Context& context);
 void add_check(CLI::App& app, Context& context);
 void add_policy(CLI::App& app, Context& context);
+/// `approvals`, `approve` and `deny`.
+void add_approvals(CLI::App& app, Context& context);
 void add_gc(CLI::App& app, Context& context);
 void add_doctor(CLI::App& app, Context& context);
 /// `git undo` and `git feedback`.

@@ -84,7 +84,9 @@ void explain_to(Context& context, const char* who, const overlay::Judged& judged
                                                    : "may not read it",
                                  because(judged.reading)));
     context.out.line(fmt::format("{}: {}{}", who,
-                                 judged.may_write ? "may write it" : "may not write it",
+                                 judged.may_write ? "may write it"
+                                 : judged.asks    ? "may write it when you allow it"
+                                                  : "may not write it",
                                  because(judged.writing)));
 }
 

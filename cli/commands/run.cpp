@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "base/syscalls.h"
+#include "cli/answering.h"
 #include "cli/commands/commands.h"
 #include "cli/confine.h"
 #include "cli/editing_room.h"
@@ -152,7 +153,10 @@ Result<Ran> run_command(Context& context, Workspace& workspace, const RunOptions
     ran.session =
         options.session.empty() ? fmt::format("run-{}", ran.node.number) : options.session;
     ignore(context.notes.flush(), "before the command prints");
-    const Result<Ended> ended = guard.run(directory, ran.session);
+    const Result<Ended> ended = [&] {
+        const RunQuestions questions(*workspace.mount(), ran.session);
+        return guard.run(directory, ran.session);
+    }();
     const Result<> closed = workspace.operations().end_run(ran.node.number);
     if (!ended) return ended.error();
     if (!closed) return closed.error();

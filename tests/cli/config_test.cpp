@@ -90,6 +90,12 @@ TEST(Config, RulesOfBothFilesFollowTheProfilesS44) {
     EXPECT_EQ(rules[1].action, overlay::Action::kDeny);
     EXPECT_EQ(rules[1].subjects, overlay::Subjects::kAgents);
     EXPECT_EQ(rules[1].reason, "why");
+    ASSERT_TRUE(
+        read_config("[policy]\nask_timeout = '90s'\n[[policy.rule]]\npattern = 'c'\naction = "
+                    "'ask'\n",
+                    "more.toml", config));
+    EXPECT_EQ(config.session_options(true).ask_patience, std::chrono::seconds(90));
+    EXPECT_TRUE(config.rules.back().action == overlay::Action::kAsk);
     EXPECT_TRUE((*policy)->judge("a", 0100000, true).is_free());
     EXPECT_FALSE((*policy)->judge("b", 0100000, true).may_read);
     EXPECT_GT(Config().policy().value_or(nullptr)->rules().size(), 20U);
@@ -106,6 +112,10 @@ TEST(Config, ErrorsNameFileAndLine) {
     EXPECT_EQ(failure("restore = 1\n"), "read x.toml:1: unknown key restore");
     EXPECT_EQ(failure("[policy]\nprofile = 'lax'\n"),
               "read x.toml:2: bad value for `policy.profile`");
+    for (const char* bad : {"'0s'", "'soon'", "60", "'30d'"}) {
+        EXPECT_EQ(failure(std::string("[policy]\nask_timeout = ") + bad + "\n"),
+                  "read x.toml:2: bad value for `policy.ask_timeout`");
+    }
     EXPECT_EQ(failure("[[policy.rule]]\naction = 'deny'\n"),
               "read x.toml:1: a rule without `pattern`");
     EXPECT_EQ(failure("[[policy.rule]]\npattern = 'a'\naction = 'ask nicely'\n"),

@@ -122,9 +122,24 @@ TEST(Wire, OversightComesBackWhole) {
     trail.problems = {"audit.log: line 1 was changed"};
     expect_round_trip(trail);
     overlay::Explained explained;
-    explained.user = {true, false, true, "a\xfe", "b"};
-    explained.agent = {false, true, false, "", "c"};
+    explained.user = {true, false, true, false, "a\xfe", "b"};
+    explained.agent = {false, true, false, true, "", "c"};
     expect_round_trip(explained);
+    overlay::Question question;
+    question.number = 3;
+    question.state = "open";
+    question.operation = "write";
+    question.path = "a\xff";
+    question.reason = "rule\xfe";
+    question.agent = true;
+    question.session = "run-2";
+    question.executable = "/bin/\xc3";
+    question.pid = 5;
+    question.uid = ~std::uint32_t{0};
+    question.asked_ns = 6;
+    question.until_ns = 7;
+    question.waiting = 8;
+    expect_round_trip(overlay::Questioned{9, {question, {}}});
     expect_round_trip(overlay::RuleShown{"/x\xff", "allow", "user", "r\xfe", "s", 5});
 }
 
