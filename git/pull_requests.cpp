@@ -9,6 +9,7 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr std::chrono::seconds kPatience(120);
 constexpr const char* kWithout = "or use --no-pull-requests to undo without looking at them";
 
 bool says(const ProcessOutcome& outcome, const char* words) {
@@ -61,7 +62,7 @@ Result<ProcessOutcome> run_gh(const Repository& repository, const Arguments& arg
     request.arguments = {"gh"};
     request.arguments.insert(request.arguments.end(), arguments.begin(), arguments.end());
     request.directory = repository.root();
-    request.timeout = std::chrono::seconds(120);
+    request.timeout = kPatience;
     quieten(request);
     Result<ProcessOutcome> outcome = repository.programs().run(request);
     if (outcome) return outcome;
@@ -69,6 +70,12 @@ Result<ProcessOutcome> run_gh(const Repository& repository, const Arguments& arg
         return Error(ErrorKind::kNotFound, ENOENT,
                      "GitHub's command line `gh` was not found, so pull requests were not looked "
                      "at.");
+    }
+    if (outcome.error().number() == ETIMEDOUT) {
+        return Error(
+            ErrorKind::kSystem, ETIMEDOUT,
+            "run gh " + arguments[0] + ": no end after " + std::to_string(kPatience.count()) + " s",
+            std::string("try again, ") + kWithout);
     }
     return outcome.error().with_context("run gh " + arguments[0]);
 }
@@ -136,16 +143,15 @@ Result<std::vector<RequestedCommit>> PullRequests::commits(const PullRequest& re
 Result<bool> PullRequests::close(const PullRequest& request, const std::string& comment,
                                  std::string& complaint) const {
     const std::string number = std::to_string(request.number);
-    TRY_ASSIGN(
-        const ProcessOutcome outcome,
-        run_gh(repository_, {"pr", "close", number, "--delete-branch", "--comment", comment}));
-    if (outcome.exit_code == 0) return true;
-    complaint = words_of(outcome);
+    const Result<ProcessOutcome> outcome =
+        run_gh(repository_, {"pr", "close", number, "--delete-branch", "--comment", comment});
+    if (outcome && outcome->exit_code == 0) return true;
+    complaint = outcome ? words_of(*outcome) : outcome.error().message();
     // gh closes first and deletes then: it may have failed after what matters most.
     const Result<std::string> now = ask_gh(repository_, {"pr", "view", number, "--json", "state"});
     const Json json = now ? Json::parse(*now, nullptr, false) : Json();
     if (json.is_object() && text_of(json, "state") == "CLOSED") return false;
-    return failure_of(outcome, "run gh pr close");
+    return outcome ? failure_of(*outcome, "run gh pr close") : outcome.error();
 }
 
 Result<std::string> PullRequests::create(const std::string& from, const std::string& to,

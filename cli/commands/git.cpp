@@ -208,15 +208,18 @@ Result<int> git_undo(Context& context, const GitUndoOptions& options) {
     TRY(expect_own_git(context));
     engine.before_change = [&] { return make_step(context, "git undo --issue " + options.issue); };
     engine.interrupted = [] { return g_interrupted != 0; };
-    const Interruptions interruptions;
-    git::InstalledPrograms programs;
-    TRY_ASSIGN(git::UndoReport report, git::undo(programs, context.base, engine));
+    const auto act = [&] {
+        const Interruptions interruptions;  // not while a question is asked
+        git::InstalledPrograms programs;
+        return git::undo(programs, context.base, engine);
+    };
+    TRY_ASSIGN(git::UndoReport report, act());
     print(context, report);
     if (engine.dry_run || engine.revert_merged || !wants_revert_request(context, report)) {
         return exit_code_of(report);
     }
     engine.revert_merged = true;
-    TRY_ASSIGN(report, git::undo(programs, context.base, engine));
+    TRY_ASSIGN(report, act());
     print(context, report);
     return exit_code_of(report);
 }

@@ -210,6 +210,47 @@ S62_S76_what_a_review_accepts_becomes_one_git_commit() {
     check_state
 }
 
+S120_the_offer_of_a_revert_request_can_be_left() {
+    agent_repository
+    git -C "$W" init -q --bare "$scratch/origin.git"
+    git -C "$W" remote add origin "$scratch/origin.git"
+    git -C "$W" push -q -u origin main
+    export PATH=$here/../git/stub:$PATH GH_STUB=$scratch/gh
+    mkdir "$GH_STUB"
+    head=$(git -C "$W" rev-parse HEAD)
+    echo "[{\"number\":3,\"url\":\"https://h/3\",\"title\":\"t\",\"baseRefName\":\"main\",\"mergeCommit\":{\"oid\":\"$head\"}}]" >"$GH_STUB/pr-list-merged.out"
+    echo '{"commits":[]}' >"$GH_STUB/pr-view.out"
+    cd "$W"
+    say "with an answer, and with Ctrl-C"
+    for answer in n $'\x03'; do
+        code=0
+        env --default-signal=INT python3 "$here/terminal.py" "Create a revert pull request? (y/n)=$answer" -- "$program" git undo --issue 7 >"$scratch/out" || code=$?
+        out_has "Would you like me to create a revert PR?"
+        [[ $answer != n || $code == 3 ]] || fail "the answer was $code"
+        [[ $code != 0 && $code != 99 ]] || fail "it went on: $code"
+        ! grep -q "pr create" "$GH_STUB/calls" || fail "a request was made"
+    done
+}
+
+S62_S76_a_review_that_is_left_commits_what_was_accepted_until_then() {
+    agent_repository
+    begin
+    for file in a made; do echo changed >>$file; done
+    touch new
+    remember changed
+    python3 "$here/terminal.py" "1 of 3=q" -- "$program" review --git -m left >"$scratch/out" || [[ $? == 3 ]]
+    out_has "Nothing was decided."
+    same changed
+    python3 "$here/terminal.py" "1 of 3=a" "2 of 3=q" "(y/n)=y" -- "$program" review --git -m left >"$scratch/out" || fail "$(cat "$scratch/out")"
+    [[ $(git show --format=%s --name-status HEAD) == $'left\n\nM\ta' ]] || fail "$(git show HEAD)"
+    [[ $(git --no-optional-locks status --porcelain) == $' M made\n?? new' ]] || fail "$(git status)"
+    u discard --yes
+    [[ -z $(git --no-optional-locks status --porcelain) ]] || fail "$(git status)"
+    [[ $(git log -1 --format=%s) == left ]] || fail "the commit is gone"
+    end
+    check_state
+}
+
 S76_a_git_commit_takes_nothing_that_was_not_accepted() {
     agent_repository
     mkdir "$W/src"

@@ -187,6 +187,39 @@ TEST(GitRequests, S111_ClosedThoughGhComplained) {
     EXPECT_NE(report.errors[0].find("failed to delete remote branch"), std::string::npos);
 }
 
+TEST(GitRequests, S111_AGhThatHangsIsAskedWhatItDid) {
+    const Requested world;
+    world.is_open();
+    WatchedPrograms programs([](const ProcessRequest& call) {
+        return has_word(call, "close") ? std::optional(Result<ProcessOutcome>(Error(ETIMEDOUT)))
+                                       : std::nullopt;
+    });
+    world.gh_says("pr-view", R"({"state":"OPEN"})");
+    ASSERT_ASSIGN(const UndoReport open, git::undo(programs, world.work(), world.options(7)));
+    EXPECT_EQ(open.end, UndoEnd::kFailed);
+    EXPECT_TRUE(world.remote_has_branch());
+    EXPECT_NE(markdown(open).find("Failed to close PR #3: run gh pr: no end after 120 s"),
+              std::string::npos)
+        << markdown(open);
+    world.gh_says("pr-view", R"({"state":"CLOSED"})");
+    ASSERT_ASSIGN(const UndoReport closed, git::undo(programs, world.work(), world.options(7)));
+    EXPECT_EQ(closed.closed, Names{kUrl + "3"});
+    EXPECT_FALSE(world.remote_has_branch());
+}
+
+TEST(GitRequests, S111_AGhThatHangsAtOnceEndsItBeforeAnything) {
+    const Requested world;
+    WatchedPrograms programs([](const ProcessRequest& call) {
+        return call.arguments[0] == "gh" ? std::optional(Result<ProcessOutcome>(Error(ETIMEDOUT)))
+                                         : std::nullopt;
+    });
+    world.git({"merge", "--quiet", world.branch});
+    const Result<UndoReport> report = git::undo(programs, world.work(), world.options(7));
+    EXPECT_NE(failure_of(report).find("no end after"), std::string::npos) << failure_of(report);
+    EXPECT_NE(report.error().advice().find("--no-pull-requests"), std::string::npos);
+    EXPECT_TRUE(world.exists("made"));
+}
+
 TEST(GitRequests, S111_S128_ABranchOfAForkIsNobodysBusiness) {
     const Requested world;
     world.gh_says("pr-list-open", "[" + request(9, R"(,"isCrossRepository":true)") + "]");

@@ -83,6 +83,17 @@ comment "/undo revert" 0
 answered "https://h/4"
 git ls-remote --exit-code -q origin refs/heads/revert-3-issue-7 >/dev/null || fail "no branch for the revert"
 
+# What was done is told even where it is too much for a comment.
+for number in $(seq 700); do
+    name=$(printf '%0120d' "$number")
+    echo x >"$name"
+done
+git add .
+git commit -q -m "gitclaw: work on issue #9"
+ISSUE=9 comment "/undo" 0
+answered "Undo complete"
+[[ $(grep '^issue comment' "$GH_STUB/calls" | wc -c) -lt 66000 ]] || fail "the answer is too long"
+
 # The workflow itself: started by comments alone, and no expression is part of a command.
 if python3 -c 'import yaml' 2>/dev/null; then
     python3 - "$source_dir/integrations/github/undo.yml" <<'END'
