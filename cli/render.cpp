@@ -96,6 +96,8 @@ const char* kind_word(overlay::NodeKind kind) {
             return "undo";
         case overlay::NodeKind::kMount:
             return "mount";
+        case overlay::NodeKind::kTurn:
+            return "turn";
     }
     return "";
 }

@@ -18,13 +18,14 @@ constexpr std::array<std::pair<ChangeKind, const char*>, 5> kChangeKinds = {{
     {ChangeKind::kAttributes, "attributes"},
 }};
 
-constexpr std::array<std::pair<NodeKind, const char*>, 6> kNodeKinds = {{
+constexpr std::array<std::pair<NodeKind, const char*>, 7> kNodeKinds = {{
     {NodeKind::kRoot, "root"},
     {NodeKind::kCheckpoint, "checkpoint"},
     {NodeKind::kStep, "step"},
     {NodeKind::kRun, "run"},
     {NodeKind::kUndo, "undo"},
     {NodeKind::kMount, "mount"},
+    {NodeKind::kTurn, "turn"},
 }};
 
 constexpr std::array<std::pair<overlay::Consent, const char*>, 3> kConsents = {{

@@ -15,7 +15,7 @@
 
 namespace unwrite::journal {
 
-enum class NodeKind { kRoot, kCheckpoint, kStep, kRun, kUndo, kMount };
+enum class NodeKind { kRoot, kCheckpoint, kStep, kRun, kUndo, kMount, kTurn };
 
 /// One state of the tree. The live state has no row: it is what `current` became since.
 struct Node {

@@ -38,6 +38,8 @@ const char* word(NodeKind kind) {
             return "undo";
         case NodeKind::kMount:
             return "mount";
+        case NodeKind::kTurn:
+            return "turn";
         case NodeKind::kStep:
             break;
     }

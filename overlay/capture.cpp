@@ -5,6 +5,7 @@
 
 #include "base/crash_point.h"
 #include "overlay/attributes.h"
+#include "overlay/turns.h"
 
 namespace unwrite::overlay {
 
@@ -119,13 +120,25 @@ Result<> Capture::note_creator(const Who& who, const ObjectKey& key) {
     return {};
 }
 
-Result<bool> Capture::covered_name(const Who& who, const NameKey& key) {
+bool Capture::is_anothers(const Who& who, const ObjectKey& key) const {
+    if (!who.divides) return false;
+    Shard& s = shard(key);
+    const std::lock_guard lock(s.mutex);
+    const auto found = s.objects.find(key);
+    return found != s.objects.end() && found->second.created &&
+           !found->second.known_to(who.session);
+}
+
+// Nothing is lost with a name at which nothing stands: it is shared.
+Result<bool> Capture::covered_name(const Who& who, const NameKey& key,
+                                   const std::optional<Standing>& standing) {
     Shard& s = shard(key.parent);
     {
         const std::lock_guard lock(s.mutex);
         const auto found = s.names.find(key);
         if (found == s.names.end()) return false;
         if (found->second.known_to(who.session)) return true;
+        if (standing && who.divides) return out_of_turn();
     }
     TRY(writer_->touch_name(key, who.origin));
     const std::lock_guard lock(s.mutex);
@@ -136,14 +149,15 @@ Result<bool> Capture::covered_name(const Who& who, const NameKey& key) {
 Result<> Capture::name(const Who& who, const ObjectPtr& parent, const std::string& name,
                        const std::optional<Standing>& standing,
                        const std::optional<ObjectKey>& incoming) {
+    if (standing && is_anothers(who, standing->key)) return out_of_turn();
     if (incoming) TRY(note_creator(who, *incoming));
     if (standing) note(standing->key);
     NameKey key{parent->key(), name};
-    TRY_ASSIGN(const bool covered, covered_name(who, key));
+    TRY_ASSIGN(const bool covered, covered_name(who, key, standing));
     if (covered || is_elided(who, parent->key(), standing, incoming)) return {};
     if (standing) TRY(expect_stable(parent, name, *standing));
     TRY(ensure_place(parent));
-    TRY(attributes(who, parent));
+    TRY(attributes(who.together(), parent));
     NameImage image{key, std::nullopt, 0};
     if (standing) {
         image.object = standing->key;
@@ -182,6 +196,7 @@ Result<bool> Capture::covered_object(const Who& who, const ObjectKey& key, bool 
         const Covered& covered = found->second;
         if (!covered.created && want_attributes && !covered.attributes) return false;
         if (covered.known_to(who.session)) return true;
+        if (who.divides) return out_of_turn();
     }
     TRY(writer_->touch_object(key, who.origin));
     const std::lock_guard lock(s.mutex);

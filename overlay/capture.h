@@ -47,6 +47,10 @@ class Capture {
     /// The open interval's delta. Gate closed.
     journal::DeltaWriter& writer() { return *writer_; }
 
+    // out_of_turn() (turns.h) from these four: `who` divides, and another session changed the same
+    // in this interval; nothing was captured that matters. The directory of a name is no such
+    // thing.
+
     /// Before (parent, name) changes from `standing`. `incoming`: the object that will stand there,
     /// when it exists already.
     Result<> name(const Who& who, const ObjectPtr& parent, const std::string& name,
@@ -139,7 +143,10 @@ class Capture {
                    const std::optional<ObjectKey>& incoming) const;
     /// True when nothing is left to do for this origin (a touch is recorded when it is a new
     /// session).
-    Result<bool> covered_name(const Who& who, const NameKey& key);
+    Result<bool> covered_name(const Who& who, const NameKey& key,
+                              const std::optional<Standing>& standing);
+    /// `who` divides, and another session made the object.
+    bool is_anothers(const Who& who, const ObjectKey& key) const;
     Result<bool> covered_object(const Who& who, const ObjectKey& key, bool want_attributes);
     bool covered_content(const Who& who, const ObjectKey& key, std::uint64_t offset,
                          std::uint64_t length) const;

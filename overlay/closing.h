@@ -1,5 +1,6 @@
-// Closing: one operation that moves the live state. Before: dirty mappings are written back. While
-// it lives: no other operation, the gate closed. At its end: the kernel forgets what changed while
+// Closing: one operation that moves the live state. Before: dirty mappings are written back, with
+// no lock held, for a write may have to wait for the operation's lock (turns.h). While it lives: no
+// other operation, the gate closed. At its end: the kernel forgets what changed while
 // the gate is still closed, then the gate opens, then watchers are told.
 #pragma once
 
@@ -15,8 +16,12 @@ namespace unwrite::overlay {
 class Closing {
  public:
     Closing(std::mutex& operation, Gate& gate, LiveTree& tree, Restorer& restorer)
-        : operation_(operation), gate_(gate), caches_(tree.caches()), restorer_(restorer) {
+        : operation_(operation, std::defer_lock),
+          gate_(gate),
+          caches_(tree.caches()),
+          restorer_(restorer) {
         if (caches_ != nullptr) caches_->write_back();
+        operation_.lock();
         closed_.emplace(gate.close());
     }
     /// kRecovery when a restore failed half-way and nothing may be changed before it is finished.
@@ -36,7 +41,7 @@ class Closing {
     }
 
  private:
-    const std::lock_guard<std::mutex> operation_;
+    std::unique_lock<std::mutex> operation_;
     const Gate& gate_;
     KernelCaches* const caches_;
     Restorer& restorer_;

@@ -81,6 +81,12 @@ NodeNumber History::newest_checkpoint() const {
     return head.root;
 }
 
+NodeNumber History::before_turns(NodeNumber node) const {
+    while (node != head.root && nodes.at(node).kind == journal::NodeKind::kTurn)
+        node = nodes.at(node).parent;
+    return node;
+}
+
 Result<NodeNumber> History::resolve(const std::string& name, NodeNumber otherwise) const {
     if (name.empty()) return otherwise;
     if (name == "root") return head.root;

@@ -32,6 +32,9 @@ struct History {
     bool is_on_trunk(journal::NodeNumber node) const;
     /// `node` is `other`, or on the way from the root to it.
     bool is_above(journal::NodeNumber node, journal::NodeNumber other) const;
+    /// The node at which the step began that `node`, or what follows it, is a part of: itself,
+    /// unless it divides a step between sessions (turns.h).
+    journal::NodeNumber before_turns(journal::NodeNumber node) const;
     /// A node as people name it: "n12", "root", a checkpoint's name (newest on the trunk, else
     /// newest anywhere), "" as `otherwise`.
     Result<journal::NodeNumber> resolve(const std::string& name,

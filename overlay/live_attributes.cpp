@@ -44,9 +44,14 @@ Result<> LiveTree::change_attributes(int fd, const AttributeChange& change) {
 
 Result<struct stat> LiveTree::setattr(const Caller& caller, NodeId id,
                                       const AttributeChange& change) {
+    return turns_.take(origins_.resolve(caller),
+                       [&](const Who& who) { return setattr_as(who, caller, id, change); });
+}
+
+Result<struct stat> LiveTree::setattr_as(const Who& who, const Caller& caller, NodeId id,
+                                         const AttributeChange& change) {
     TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
     TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
-    const Who who = origins_.resolve(caller);
     if (change.size) {
         if (object->is_directory()) return Error(EISDIR);
         if (!S_ISREG(object->type())) return Error(EINVAL);
@@ -90,28 +95,32 @@ Result<std::vector<std::string>> LiveTree::list_xattrs(NodeId id) {
 
 Result<> LiveTree::set_xattr(const Caller& caller, NodeId id, const std::string& name,
                              std::string_view value, int flags) {
-    TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
-    TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
-    TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kPath));
-    TRY(check_offered(handle->fd.get(), name));
-    TRY(capture_.attributes(origins_.resolve(caller), object));
-    crash_point("tree.setxattr.before");
-    TRY(sys::set_xattr(handle->fd.get(), name, value, flags));
-    crash_point("tree.setxattr.after");
-    capture_.stamp(object->key(), handle->fd.get());
-    return {};
+    return turns_.take(origins_.resolve(caller), [&](const Who& who) -> Result<> {
+        TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
+        TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
+        TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kPath));
+        TRY(check_offered(handle->fd.get(), name));
+        TRY(capture_.attributes(who, object));
+        crash_point("tree.setxattr.before");
+        TRY(sys::set_xattr(handle->fd.get(), name, value, flags));
+        crash_point("tree.setxattr.after");
+        capture_.stamp(object->key(), handle->fd.get());
+        return {};
+    });
 }
 
 Result<> LiveTree::remove_xattr(const Caller& caller, NodeId id, const std::string& name) {
-    TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
-    TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
-    TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kPath));
-    TRY(check_offered(handle->fd.get(), name));
-    TRY(capture_.attributes(origins_.resolve(caller), object));
-    crash_point("tree.removexattr.before");
-    TRY(sys::remove_xattr(handle->fd.get(), name));
-    capture_.stamp(object->key(), handle->fd.get());
-    return {};
+    return turns_.take(origins_.resolve(caller), [&](const Who& who) -> Result<> {
+        TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
+        TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
+        TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kPath));
+        TRY(check_offered(handle->fd.get(), name));
+        TRY(capture_.attributes(who, object));
+        crash_point("tree.removexattr.before");
+        TRY(sys::remove_xattr(handle->fd.get(), name));
+        capture_.stamp(object->key(), handle->fd.get());
+        return {};
+    });
 }
 
 }  // namespace unwrite::overlay

@@ -47,7 +47,7 @@ Result<> LiveTree::clear_privileges(const Caller& caller, const ObjectPtr& objec
         mode &= ~static_cast<mode_t>(S_ISGID);
     const bool has_capability = sys::get_xattr(fd, "security.capability").ok();
     if (mode == (st.st_mode & 07777U) && !has_capability) return {};
-    TRY(capture_.attributes(origins_.resolve(caller), object));
+    TRY(capture_.attributes(origins_.resolve(caller).together(), object));
     if (has_capability) TRY(sys::remove_xattr(fd, "security.capability"));
     const sys::ModesAtRest own;
     if (mode != (st.st_mode & 07777U)) TRY(sys::change_mode(fd, mode));
@@ -56,19 +56,20 @@ Result<> LiveTree::clear_privileges(const Caller& caller, const ObjectPtr& objec
 
 Result<std::size_t> LiveTree::write(const Caller& caller, NodeId id, sys::ConstBytes data,
                                     std::uint64_t offset, bool kill_privileges) {
-    TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
-    TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
-    TRY(require_regular(object));
-    const Who who = origins_.resolve(caller);
-    TRY(capture_.content(who, object, offset, data.size()));
-    TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kWrite));
-    const int fd = handle->fd.get();
-    if (kill_privileges) TRY(clear_privileges(caller, object, fd));
-    crash_point("tree.write.before");
-    auto written = sys::write_some_at(fd, data, offset);
-    crash_point("tree.write.after");
-    capture_.stamp(object->key(), fd);
-    return written;
+    return turns_.take(origins_.resolve(caller), [&](const Who& who) -> Result<std::size_t> {
+        TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
+        TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
+        TRY(require_regular(object));
+        TRY(capture_.content(who, object, offset, data.size()));
+        TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kWrite));
+        const int fd = handle->fd.get();
+        if (kill_privileges) TRY(clear_privileges(caller, object, fd));
+        crash_point("tree.write.before");
+        auto written = sys::write_some_at(fd, data, offset);
+        crash_point("tree.write.after");
+        capture_.stamp(object->key(), fd);
+        return written;
+    });
 }
 
 Result<> LiveTree::fsync(NodeId id, bool data_only) {
@@ -80,43 +81,46 @@ Result<> LiveTree::fsync(NodeId id, bool data_only) {
 
 Result<> LiveTree::fallocate(const Caller& caller, NodeId id, int mode, std::uint64_t offset,
                              std::uint64_t length) {
-    TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
-    TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
-    TRY(require_regular(object));
-    if (length == 0 || offset > static_cast<std::uint64_t>(INT64_MAX) - length)
-        return Error(EINVAL);
-    const Who who = origins_.resolve(caller);
-    // Collapse and insert move everything behind; plain allocation changes the size at most.
-    if ((mode & kShifting) != 0) {
-        TRY(capture_.cut(who, object, offset));
-    } else {
-        TRY(capture_.content(who, object, offset, (mode & kZeroing) != 0 ? length : 0));
-    }
-    TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kWrite));
-    // The kernel asks for it at a write or a truncation; here it is for us to see.
-    if (caller.uid != 0) TRY(clear_privileges(caller, object, handle->fd.get()));
-    crash_point("tree.fallocate.before");
-    const Result<> done = sys::fallocate(handle->fd.get(), mode, offset, length);
-    capture_.stamp(object->key(), handle->fd.get());
-    return done;
+    return turns_.take(origins_.resolve(caller), [&](const Who& who) -> Result<> {
+        TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
+        TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
+        TRY(require_regular(object));
+        if (length == 0 || offset > static_cast<std::uint64_t>(INT64_MAX) - length)
+            return Error(EINVAL);
+        // Collapse and insert move everything behind; plain allocation changes the size at most.
+        if ((mode & kShifting) != 0) {
+            TRY(capture_.cut(who, object, offset));
+        } else {
+            TRY(capture_.content(who, object, offset, (mode & kZeroing) != 0 ? length : 0));
+        }
+        TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kWrite));
+        // The kernel asks for it at a write or a truncation; here it is for us to see.
+        if (caller.uid != 0) TRY(clear_privileges(caller, object, handle->fd.get()));
+        crash_point("tree.fallocate.before");
+        const Result<> done = sys::fallocate(handle->fd.get(), mode, offset, length);
+        capture_.stamp(object->key(), handle->fd.get());
+        return done;
+    });
 }
 
 Result<std::size_t> LiveTree::copy_file_range(const Caller& caller, NodeId from,
                                               std::uint64_t from_offset, NodeId to,
                                               std::uint64_t to_offset, std::size_t length) {
-    TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
-    TRY_ASSIGN(const ObjectPtr source, objects_.get(from));
-    TRY_ASSIGN(const ObjectPtr target, objects_.get(to));
-    TRY(require_regular(source));
-    TRY(require_regular(target));
-    TRY(capture_.content(origins_.resolve(caller), target, to_offset, length));
-    TRY_ASSIGN(const HandlePtr in, objects_.open(source, Access::kRead));
-    TRY_ASSIGN(const HandlePtr out, objects_.open(target, Access::kWrite));
-    if (caller.uid != 0) TRY(clear_privileges(caller, target, out->fd.get()));
-    crash_point("tree.copy.before");
-    auto copied = sys::copy_range(in->fd.get(), from_offset, out->fd.get(), to_offset, length);
-    capture_.stamp(target->key(), out->fd.get());
-    return copied;
+    return turns_.take(origins_.resolve(caller), [&](const Who& who) -> Result<std::size_t> {
+        TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
+        TRY_ASSIGN(const ObjectPtr source, objects_.get(from));
+        TRY_ASSIGN(const ObjectPtr target, objects_.get(to));
+        TRY(require_regular(source));
+        TRY(require_regular(target));
+        TRY(capture_.content(who, target, to_offset, length));
+        TRY_ASSIGN(const HandlePtr in, objects_.open(source, Access::kRead));
+        TRY_ASSIGN(const HandlePtr out, objects_.open(target, Access::kWrite));
+        if (caller.uid != 0) TRY(clear_privileges(caller, target, out->fd.get()));
+        crash_point("tree.copy.before");
+        auto copied = sys::copy_range(in->fd.get(), from_offset, out->fd.get(), to_offset, length);
+        capture_.stamp(target->key(), out->fd.get());
+        return copied;
+    });
 }
 
 Result<std::uint64_t> LiveTree::lseek(NodeId id, std::uint64_t offset, int whence) {

@@ -21,8 +21,13 @@ Result<sys::StatX> statx_at_rest(int directory, const std::string& name) {
 }  // namespace
 
 LiveTree::LiveTree(Objects& objects, Capture& capture, Origins& origins, Gate& gate,
-                   Janitor& janitor)
-    : objects_(objects), capture_(capture), origins_(origins), gate_(gate), janitor_(janitor) {}
+                   Janitor& janitor, Turns::Divide divide)
+    : objects_(objects),
+      capture_(capture),
+      origins_(origins),
+      gate_(gate),
+      janitor_(janitor),
+      turns_(std::move(divide)) {}
 
 bool LiveTree::is_reserved(const ObjectPtr& parent, std::string_view name) const {
     return parent == objects_.root() && name == journal::StateDir::kName;
@@ -220,17 +225,15 @@ Result<> LiveTree::capture_moving(const Who& who, const ObjectPtr& parent, const
                                   const Standing& standing) {
     if (!S_ISDIR(standing.type)) return {};
     const ObjectPtr object = objects_.learn(standing.key, standing.type, parent, name, 1);
-    const Result<> captured = capture_.attributes(who, object);
+    const Result<> captured = capture_.attributes(who.together(), object);
     forget(object->id(), 1);
     return captured;
 }
 
 // The name goes. What is older than the interval lives on in the attic for the journal; what was
 // created since only as long as somebody has it open.
-Result<> LiveTree::remove_name(const Caller& caller, const ObjectPtr& parent,
-                               const HandlePtr& directory, const std::string& name,
-                               const Standing& standing) {
-    const Who who = origins_.resolve(caller);
+Result<> LiveTree::remove_name(const Who& who, const ObjectPtr& parent, const HandlePtr& directory,
+                               const std::string& name, const Standing& standing) {
     TRY(capture_.name(who, parent, name, standing, std::nullopt));
     crash_point("tree.remove.before");
     TRY_ASSIGN(const bool ended, end_created(standing, [&] {
@@ -252,35 +255,40 @@ Result<> LiveTree::remove_name(const Caller& caller, const ObjectPtr& parent,
 }
 
 Result<> LiveTree::unlink(const Caller& caller, NodeId parent, std::string_view name) {
-    TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
-    TRY_ASSIGN(const ObjectPtr directory, objects_.get(parent));
-    if (is_reserved(directory, name)) return Error(ENOENT);
-    const std::string bytes(name);
-    const NameLock lock(objects_, {directory->key()});
-    TRY_ASSIGN(const HandlePtr handle, open_parent(directory));
-    TRY_ASSIGN(const auto standing, standing_at(handle->fd.get(), bytes));
-    if (!standing) return Error(ENOENT);
-    if (S_ISDIR(standing->type)) return Error(EISDIR);
-    return remove_name(caller, directory, handle, bytes, *standing);
+    return turns_.take(origins_.resolve(caller), [&](const Who& who) -> Result<> {
+        TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
+        TRY_ASSIGN(const ObjectPtr directory, objects_.get(parent));
+        if (is_reserved(directory, name)) return Error(ENOENT);
+        const std::string bytes(name);
+        const NameLock lock(objects_, {directory->key()});
+        TRY_ASSIGN(const HandlePtr handle, open_parent(directory));
+        TRY_ASSIGN(const auto standing, standing_at(handle->fd.get(), bytes));
+        if (!standing) return Error(ENOENT);
+        if (S_ISDIR(standing->type)) return Error(EISDIR);
+        return remove_name(who, directory, handle, bytes, *standing);
+    });
 }
 
 Result<> LiveTree::rmdir(const Caller& caller, NodeId parent, std::string_view name) {
-    TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
-    TRY_ASSIGN(const ObjectPtr directory, objects_.get(parent));
-    if (is_reserved(directory, name)) return Error(ENOENT);
-    const std::string bytes(name);
-    TRY_ASSIGN(const HandlePtr handle, open_parent(directory));
-    for (;;) {
-        TRY_ASSIGN(const auto seen, standing_at(handle->fd.get(), bytes));
-        if (!seen) return Error(ENOENT);
-        if (!S_ISDIR(seen->type)) return Error(ENOTDIR);
-        // The victim's own stripe too: nothing may be made in it between the look and the removal.
-        const NameLock lock(objects_, {directory->key(), seen->key});
-        TRY_ASSIGN(const auto standing, standing_at(handle->fd.get(), bytes));
-        if (!standing || standing->key != seen->key) continue;
-        TRY(expect_empty(handle->fd.get(), bytes, standing->key));
-        return remove_name(caller, directory, handle, bytes, *standing);
-    }
+    return turns_.take(origins_.resolve(caller), [&](const Who& who) -> Result<> {
+        TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
+        TRY_ASSIGN(const ObjectPtr directory, objects_.get(parent));
+        if (is_reserved(directory, name)) return Error(ENOENT);
+        const std::string bytes(name);
+        TRY_ASSIGN(const HandlePtr handle, open_parent(directory));
+        for (;;) {
+            TRY_ASSIGN(const auto seen, standing_at(handle->fd.get(), bytes));
+            if (!seen) return Error(ENOENT);
+            if (!S_ISDIR(seen->type)) return Error(ENOTDIR);
+            // The victim's own stripe too: nothing may be made in it between the look and the
+            // removal.
+            const NameLock lock(objects_, {directory->key(), seen->key});
+            TRY_ASSIGN(const auto standing, standing_at(handle->fd.get(), bytes));
+            if (!standing || standing->key != seen->key) continue;
+            TRY(expect_empty(handle->fd.get(), bytes, standing->key));
+            return remove_name(who, directory, handle, bytes, *standing);
+        }
+    });
 }
 
 Result<Entry> LiveTree::link(const Caller& caller, NodeId id, NodeId to_parent,

@@ -86,12 +86,11 @@ Result<> LiveTree::placed(Side& from, Side& to, unsigned flags) {
     return {};
 }
 
-Result<> LiveTree::rename_locked(const Caller& caller, Side& from, Side& to, unsigned flags) {
+Result<> LiveTree::rename_locked(const Who& who, Side& from, Side& to, unsigned flags) {
     // Two names of one object: rename(2) does nothing, and looks no further.
     const bool same = from.standing && to.standing && to.standing->key == from.standing->key;
     if (same && (flags & RENAME_NOREPLACE) == 0) return {};
     TRY(check_rename(from, to, flags));
-    const Who who = origins_.resolve(caller);
     const bool exchange = (flags & RENAME_EXCHANGE) != 0;
     const std::optional<ObjectKey> back = exchange ? std::optional(to.standing->key) : std::nullopt;
     TRY(capture_.name(who, from.parent, from.name, from.standing, back));
@@ -119,13 +118,19 @@ Result<> LiveTree::rename(const Caller& caller, NodeId parent, std::string_view 
         flags == (RENAME_NOREPLACE | RENAME_EXCHANGE)) {
         return Error(EINVAL);
     }
-    TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
-    Side from{{}, {}, std::string(name), {}};
-    Side to{{}, {}, std::string(to_name), {}};
-    TRY_ASSIGN(from.parent, objects_.get(parent));
-    TRY_ASSIGN(to.parent, objects_.get(to_parent));
-    if (is_reserved(from.parent, name)) return Error(ENOENT);
-    if (is_reserved(to.parent, to_name)) return Error(EPERM);
+    return turns_.take(origins_.resolve(caller), [&](const Who& who) -> Result<> {
+        TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
+        Side from{{}, {}, std::string(name), {}};
+        Side to{{}, {}, std::string(to_name), {}};
+        TRY_ASSIGN(from.parent, objects_.get(parent));
+        TRY_ASSIGN(to.parent, objects_.get(to_parent));
+        if (is_reserved(from.parent, name)) return Error(ENOENT);
+        if (is_reserved(to.parent, to_name)) return Error(EPERM);
+        return rename_as(who, from, to, flags);
+    });
+}
+
+Result<> LiveTree::rename_as(const Who& who, Side& from, Side& to, unsigned flags) {
     TRY_ASSIGN(from.handle, open_parent(from.parent));
     TRY_ASSIGN(to.handle, open_parent(to.parent));
     for (;;) {
@@ -142,7 +147,7 @@ Result<> LiveTree::rename(const Caller& caller, NodeId parent, std::string_view 
             if (is_removed(side->parent)) return Error(ENOENT);
         }
         TRY_ASSIGN(from.standing, standing_at(from.handle->fd.get(), from.name));
-        return rename_locked(caller, from, to, flags);
+        return rename_locked(who, from, to, flags);
     }
 }
 

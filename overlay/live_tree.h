@@ -7,12 +7,14 @@
 #include "overlay/gate.h"
 #include "overlay/janitor.h"
 #include "overlay/tree.h"
+#include "overlay/turns.h"
 
 namespace unwrite::overlay {
 
 class LiveTree final : public Tree {
  public:
-    LiveTree(Objects& objects, Capture& capture, Origins& origins, Gate& gate, Janitor& janitor);
+    LiveTree(Objects& objects, Capture& capture, Origins& origins, Gate& gate, Janitor& janitor,
+             Turns::Divide divide);
 
     void set_caches(KernelCaches* caches) override { caches_.store(caches); }
     KernelCaches* caches() const { return caches_.load(); }
@@ -79,12 +81,15 @@ class LiveTree final : public Tree {
     /// Before a directory at (parent, name) leaves for another directory; of a file nothing.
     Result<> capture_moving(const Who& who, const ObjectPtr& parent, const std::string& name,
                             const Standing& standing);
-    Result<> remove_name(const Caller& caller, const ObjectPtr& parent, const HandlePtr& directory,
+    Result<> remove_name(const Who& who, const ObjectPtr& parent, const HandlePtr& directory,
                          const std::string& name, const Standing& standing);
     Result<> check_rename(const Side& from, const Side& to, unsigned flags) const;
-    Result<> rename_locked(const Caller& caller, Side& from, Side& to, unsigned flags);
+    Result<> rename_as(const Who& who, Side& from, Side& to, unsigned flags);
+    Result<> rename_locked(const Who& who, Side& from, Side& to, unsigned flags);
     Result<> move_over(Side& from, Side& to, unsigned flags);
     Result<> placed(Side& from, Side& to, unsigned flags);
+    Result<struct stat> setattr_as(const Who& who, const Caller& caller, NodeId id,
+                                   const AttributeChange& change);
     Result<> change_attributes(int fd, const AttributeChange& change);
     Result<> clear_privileges(const Caller& caller, const ObjectPtr& object, int fd);
 
@@ -93,6 +98,7 @@ class LiveTree final : public Tree {
     Origins& origins_;
     Gate& gate_;
     Janitor& janitor_;
+    Turns turns_;
     std::atomic<KernelCaches*> caches_{nullptr};
 };
 

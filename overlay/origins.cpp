@@ -99,6 +99,7 @@ Who Origins::make(const Caller& caller) {
         row.executable = *exe;
     std::string identity;
     Who who;
+    who.divides = true;
     {
         const std::lock_guard lock(mutex_);
         if (const Run* run = run_of(caller.pid)) {
@@ -160,6 +161,11 @@ SessionNumber Origins::session_of(journal::OriginNumber origin) const {
     if (found == origins_.end()) return kUserSession;
     const auto session = std::find(sessions_.begin(), sessions_.end(), found->second.session);
     return static_cast<SessionNumber>(session - sessions_.begin());
+}
+
+std::string Origins::name_of(SessionNumber session) const {
+    const std::lock_guard lock(mutex_);
+    return sessions_.at(session);
 }
 
 std::set<journal::OriginNumber> Origins::of_session(const std::string& name) const {

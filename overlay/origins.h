@@ -22,6 +22,11 @@ inline constexpr SessionNumber kUserSession = 0;
 struct Who {
     journal::OriginNumber origin = 0;
     SessionNumber session = kUserSession;
+    /// What another session changed in the open interval is kept in a state of its own before this
+    /// one changes it. Not for who has no process (the write-back of a mapping).
+    bool divides = false;
+
+    Who together() const { return {origin, session, false}; }
 };
 
 class Origins {
@@ -40,6 +45,7 @@ class Origins {
     std::optional<std::string> session_of_agent(std::int64_t pid) const;
 
     SessionNumber session_of(journal::OriginNumber origin) const;
+    std::string name_of(SessionNumber session) const;
     /// The origins of a session, by its name, or by the run's node number; empty when there is
     /// none.
     std::set<journal::OriginNumber> of_session(const std::string& name) const;

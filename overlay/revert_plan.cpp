@@ -10,6 +10,8 @@ using journal::ObjectImage;
 
 namespace {
 
+constexpr int kMostSteps = 100'000;  // up from a name: an end where places run in a circle
+
 // Lays ranges of older deltas first; what is covered already stays. The result does not overlap.
 class Ranged {
  public:
@@ -75,6 +77,8 @@ class Planner {
     Result<> plan_object(const ObjectKey& key, const std::vector<ObjectTouch>& touches);
     void compose(const ObjectKey& key, const std::vector<ObjectTouch>& touches);
     bool removed_by_others(const ObjectKey& key) const;
+    bool made_by_others(ObjectKey key, const ObjectTouch& first);
+    View view_before(const std::function<bool(const RevertTouches::Part&)>& begins);
     void conflict(std::optional<std::string> path, const ObjectKey& key);
 
     RevertTouches touches_;
@@ -158,7 +162,7 @@ Result<bool> Planner::check_name(const NameImage& image) {
 bool Planner::stood_in_removed(const NameKey& at, const LayerPtr& layer) {
     View then(live_names_, {layer});
     ObjectKey parent = at.parent;
-    for (int steps = 0; steps < 100'000 && parent != live_names_->root(); ++steps) {
+    for (int steps = 0; steps < kMostSteps && parent != live_names_->root(); ++steps) {
         const auto name = then.name_of(parent);
         if (!name) return false;
         const auto touched = touches_.names.find(*name);
@@ -226,13 +230,46 @@ Result<> Planner::plan_object(const ObjectKey& key, const std::vector<ObjectTouc
         if (!live_.path(key) && removed_by_others(key)) conflict(std::nullopt, key);
         return {};
     }
-    if (is_contested(touches)) conflict(path, key);
+    if (is_contested(touches) || made_by_others(key, *first)) conflict(path, key);
     // Made by someone else in the same interval: there is no image of what it was before the
     // selection changed it.
     const bool imageless = !first->image->attributes && !first->image->size;
     if (imageless) conflict(path, key);
     compose(key, touches);
     return {};
+}
+
+// The state before the oldest part for which that is true.
+View Planner::view_before(const std::function<bool(const RevertTouches::Part&)>& begins) {
+    const auto oldest = std::find_if(touches_.parts.begin(), touches_.parts.end(), begins);
+    std::vector<LayerPtr> crossed;
+    for (auto part = touches_.parts.end(); part != oldest;)
+        crossed.push_back((--part)->layer);
+    return View(live_names_, std::move(crossed));
+}
+
+// Where turns divided the interval, an earlier part may say who made the object that the first
+// selected touch, in a later one, changed: climbs from there to the name that it was made with.
+bool Planner::made_by_others(ObjectKey key, const ObjectTouch& first) {
+    const auto same = [&](const auto& part) { return part.interval == first.interval; };
+    const auto earliest = std::find_if(touches_.parts.begin(), touches_.parts.end(), same);
+    if (earliest == touches_.parts.end() || earliest->layer == first.layer) return false;
+    if (view_before(same).path(key)) return false;
+    View then = view_before([&](const auto& part) { return part.layer == first.layer; });
+    for (int steps = 0; steps < kMostSteps && key != live_names_->root(); ++steps) {
+        const auto name = then.name_of(key);
+        if (!name) return false;
+        const auto touched = touches_.names.find(*name);
+        if (touched != touches_.names.end()) {
+            const auto maker = std::find_if(
+                touched->second.begin(), touched->second.end(), [&](const NameTouch& touch) {
+                    return same(touch) && touch.image->image.object != key;
+                });
+            if (maker != touched->second.end()) return maker->others;
+        }
+        key = name->parent;
+    }
+    return false;
 }
 
 void Planner::compose(const ObjectKey& key, const std::vector<ObjectTouch>& touches) {

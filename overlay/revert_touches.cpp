@@ -38,14 +38,23 @@ class Sessions {
     std::unordered_map<journal::OriginNumber, SessionNumber> sessions_;
 };
 
-std::vector<journal::DeltaNumber> trunk_deltas(const History& history) {
-    std::vector<journal::DeltaNumber> deltas;
+struct Interval {
+    std::size_t number = 0;
+    journal::DeltaNumber delta = 0;
+};
+
+// Those that a turn divided have one number: who changed a thing in one of them changed it together
+// with whoever did in the other.
+std::vector<Interval> trunk_intervals(const History& history) {
+    std::vector<Interval> intervals;
+    std::size_t number = 1;
     for (const journal::NodeNumber node : history.trunk()) {
         const journal::Node& row = history.nodes.at(node);
-        if (row.parent != 0 && row.delta != 0) deltas.push_back(row.delta);
+        if (row.parent != 0 && row.delta != 0) intervals.push_back({number, row.delta});
+        if (row.kind != journal::NodeKind::kTurn) ++number;
     }
-    deltas.push_back(history.head.open_delta);
-    return deltas;
+    intervals.push_back({number, history.head.open_delta});
+    return intervals;
 }
 
 bool same_but_mtime(const Attributes& a, const Attributes& b) {
@@ -70,21 +79,23 @@ Result<RevertTouches> RevertTouches::read(const History& history, Layers& layers
                                           const RevertSelection& selection) {
     RevertTouches touches;
     Sessions sessions(origins, selection);
-    bool begun = false;
-    std::size_t interval = 0;
-    for (const journal::DeltaNumber number : trunk_deltas(history)) {
-        const bool selected = selection.deltas.empty() || selection.deltas.contains(number);
-        begun = begun || selected;
-        if (!begun) continue;
-        ++interval;
-        TRY_ASSIGN(const LayerPtr layer, layers.read(number));
+    const auto is_selected = [&](const Interval& interval) {
+        return selection.deltas.empty() || selection.deltas.contains(interval.delta);
+    };
+    const std::vector<Interval> intervals = trunk_intervals(history);
+    const auto first = std::find_if(intervals.begin(), intervals.end(), is_selected);
+    for (const Interval& interval : intervals) {
+        if (first == intervals.end() || interval.number < first->number) continue;
+        const bool selected = is_selected(interval);
+        TRY_ASSIGN(const LayerPtr layer, layers.read(interval.delta));
+        touches.parts.push_back({interval.number, layer});
         for (const auto& [at, state] : layer->delta.names) {
-            NameTouch touch{interval, layer, &state};
+            NameTouch touch{interval.number, layer, &state};
             sessions.judge(touch, state.origins, selected);
             touches.names[at].push_back(std::move(touch));
         }
         for (const auto& [key, image] : layer->delta.objects) {
-            ObjectTouch touch{interval, layer, &image};
+            ObjectTouch touch{interval.number, layer, &image};
             sessions.judge(touch, image.origins, selected);
             touches.objects[key].push_back(std::move(touch));
         }

@@ -16,7 +16,7 @@ struct RevertSelection {
 /// One interval's touch of a name or an object.
 template <class Image>
 struct Touch {
-    std::size_t interval = 0;  ///< counts from the oldest
+    std::size_t interval = 0;  ///< counts from the oldest; turns divide none
     LayerPtr layer{};
     const Image* image = nullptr;
     bool selected = false;  ///< by someone selected, in a selected interval
@@ -29,6 +29,13 @@ using ObjectTouch = Touch<journal::ObjectImage>;
 struct RevertTouches {
     std::unordered_map<NameKey, std::vector<NameTouch>> names{};
     std::unordered_map<ObjectKey, std::vector<ObjectTouch>> objects{};
+
+    /// One delta of the trunk, and the number of its interval.
+    struct Part {
+        std::size_t interval = 0;
+        LayerPtr layer{};
+    };
+    std::vector<Part> parts{};  ///< oldest first
 
     static Result<RevertTouches> read(const History& history, Layers& layers,
                                       const Origins& origins, const RevertSelection& selection);
@@ -44,11 +51,14 @@ auto first_selected(const std::vector<Touch<Image>>& touches) {
                         [](const auto& touch) { return touch.selected; });
 }
 
-/// True when someone else touched it together with, or after, the first selected touch.
+/// True when someone else touched it in the interval of the first selected touch, or after.
 template <class Image>
 bool is_contested(const std::vector<Touch<Image>>& touches) {
-    return std::any_of(first_selected(touches), touches.end(),
-                       [](const auto& touch) { return touch.others && touch.real; });
+    const auto first = first_selected(touches);
+    return first != touches.end() &&
+           std::any_of(touches.begin(), touches.end(), [first](const auto& touch) {
+               return touch.interval >= first->interval && touch.others && touch.real;
+           });
 }
 
 }  // namespace unwrite::overlay

@@ -122,6 +122,7 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     Result<> note_revert(const StateTree& tree, const std::string& key, const std::string& event);
 
     // Without the gate.
+    Result<> divide(const Who& who);
     /// Anything between the root and the live state.
     bool has_changes(const History& history) const;
     void tidy_up();

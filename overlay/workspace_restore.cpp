@@ -175,16 +175,18 @@ Result<Moved> Workspace::rollback(const Asker& asker, const std::string& node, b
 Result<NodeNumber> Workspace::undo_target(const History& history, unsigned count) const {
     NodeNumber at = history.head.current;
     unsigned done = 0;
-    if (!is_empty_delta(history.head.open_delta)) ++done;
+    if (!is_empty_delta(history.head.open_delta)) {
+        ++done;
+        at = history.before_turns(at);
+    }
     while (done < count && at != history.head.root) {
         const Node& node = history.nodes.at(at);
         if (node.parent == 0)
             break;  // above the root: a commit kept the history, and somebody went back into it
         // Steps that were squashed are one.
         const auto first = squash_of(node);
-        const NodeNumber end = first && history.is_above(*first, at) && *first >= history.head.root
-                                   ? *first
-                                   : node.parent;
+        const bool squashed = first && history.is_above(*first, at) && *first >= history.head.root;
+        const NodeNumber end = squashed ? *first : history.before_turns(node.parent);
         bool changed = false;
         for (; at != end; at = history.nodes.at(at).parent)
             changed = changed || !is_empty_delta(history.nodes.at(at).delta);
@@ -215,9 +217,13 @@ Result<NodeNumber> Workspace::redo_target(const History& history, unsigned count
     unsigned done = 0;
     NodeNumber target = current;
     while (!down.empty() && done < count) {
-        target = down.back();
-        down.pop_back();
-        if (!is_empty_delta(history.nodes.at(target).delta)) ++done;
+        bool changed = false;
+        do {
+            target = down.back();
+            down.pop_back();
+            changed = changed || !is_empty_delta(history.nodes.at(target).delta);
+        } while (history.nodes.at(target).kind == NodeKind::kTurn && !down.empty());
+        if (changed) ++done;
     }
     if (done == 0) return nothing("redo: nothing was undone since the last change");
     return target;

@@ -167,6 +167,9 @@ Result<Moved> Workspace::revert(const Asker& asker, const std::string& what, boo
                          "see `unwrite log`");
         } else {
             selection.deltas.insert(node.delta);
+            const NodeNumber begin = history.before_turns(node.parent);
+            for (NodeNumber at = node.parent; at != begin; at = history.nodes.at(at).parent)
+                selection.deltas.insert(history.nodes.at(at).delta);
         }
     }
     TRY_ASSIGN(const RevertPlan plan,

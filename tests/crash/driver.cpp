@@ -1,5 +1,8 @@
 #include "tests/crash/driver.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <stdexcept>
@@ -38,6 +41,35 @@ void revert_to_state(overlay::Operations& operations, const Operation& operation
     require(events, operation);
     if (events->size() != 1 || events->front().find(R"("applied":true)") == std::string::npos)
         throw std::runtime_error(text_of(operation) + " was not done");
+}
+
+// Above what the kernel gives out: an agent by the run that it is registered for.
+constexpr pid_t kAgent = 5'000'001;
+
+void begin_run(World& world, const Operations& operations) {
+    if (std::none_of(operations.begin(), operations.end(),
+                     [](const Operation& operation) { return operation.agent; }))
+        return;
+    overlay::Asker asker = World::asker();
+    asker.pid = kAgent;
+    const auto run = world.operations().begin_run(asker, "a run");
+    if (!run) throw std::runtime_error("begin_run: " + run.error().message());
+}
+
+void change(World& world, const std::string& progress, const Operation& operation,
+            const Snapshot& before) {
+    overlay::Caller caller;
+    caller.pid = operation.agent ? kAgent : ::getpid();
+    world.actor().set_caller(caller);
+    const auto here = world.operations().status("", false);
+    require(here, operation);
+    const int number = apply(world.actor(), operation);
+    if (number != 0) throw std::runtime_error(text_of(operation) + ": " + std::strerror(number));
+    // A division between two sessions makes a node.
+    const auto there = world.operations().status("", false);
+    require(there, operation);
+    if (there->current != here->current)
+        save(before, progress + "/node." + std::to_string(there->current));
 }
 
 void move(World& world, const std::string& progress, const Operation& operation) {
@@ -79,14 +111,14 @@ void drive(const std::string& scenario_name, const std::string& directory,
     note(progress, "open");
     World world(directory);
     std::size_t i = 0;
+    begin_run(world, scenario(scenario_name));
     save(world.look(), progress + "/root.0");
     for (const Operation& operation : scenario(scenario_name)) {
-        save(world.look(), progress + "/before." + std::to_string(i));
+        const Snapshot before = world.look();
+        save(before, progress + "/before." + std::to_string(i));
         note(progress, std::to_string(i));
         if (is_change(operation.kind)) {
-            const int number = apply(world.actor(), operation);
-            if (number != 0)
-                throw std::runtime_error(text_of(operation) + ": " + std::strerror(number));
+            change(world, progress, operation, before);
         } else {
             move(world, progress, operation);
         }

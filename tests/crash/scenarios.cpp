@@ -122,9 +122,27 @@ const Operations kReverts = {
     {.kind = Kind::kUndo, .x = 1},
 };
 
-const std::map<std::string, Operations> kAll = {{"names", kNames},         {"contents", kContents},
-                                                {"moves", kMoves},         {"commits", kCommits},
-                                                {"decisions", kDecisions}, {"reverts", kReverts}};
+const Operations kTurns = {
+    {.kind = Kind::kMkdir, .a = "made", .x = 0755},
+    {.kind = Kind::kCreate, .a = "made/file", .x = 0644},
+    {.kind = Kind::kWrite, .a = "made/file", .x = 0, .y = 70'000, .z = 1},
+    {.kind = Kind::kAppend, .a = "two", .y = 10'000, .z = 2},
+    {.kind = Kind::kWrite, .a = "made/file", .x = 5, .y = 10, .z = 3, .agent = true},
+    {.kind = Kind::kTruncate, .a = "two", .x = 0, .agent = true},
+    {.kind = Kind::kCreate, .a = "its", .x = 0644, .agent = true},
+    {.kind = Kind::kRename, .a = "its", .b = "three"},
+    {.kind = Kind::kUnlink, .a = "three", .agent = true},
+    {.kind = Kind::kCheckpoint, .a = "first"},
+    {.kind = Kind::kUnlink, .a = "made/file"},
+    {.kind = Kind::kUndo, .x = 1},
+    {.kind = Kind::kUndo, .x = 1},
+    {.kind = Kind::kRedo, .x = 2},
+    {.kind = Kind::kDiscard},
+};
+
+const std::map<std::string, Operations> kAll = {
+    {"names", kNames},         {"contents", kContents}, {"moves", kMoves}, {"commits", kCommits},
+    {"decisions", kDecisions}, {"reverts", kReverts},   {"turns", kTurns}};
 
 }  // namespace
 

@@ -131,6 +131,42 @@ S60_what_both_changed_is_a_conflict() {
     end
 }
 
+S60_what_the_user_made_while_an_agent_destroys_it() {
+    local turn
+    begin
+    echo old >old
+    u commit --yes
+    start_run red
+    echo "of the user" >mine
+    mkdir -p notes/deep
+    echo "of the user" >notes/deep/mine
+    echo "of the user" >>old
+    order red 'rm mine; echo red >notes/deep/mine; echo red >old; rm -f notes/deep/mine; rmdir notes/deep notes'
+    absent notes
+    say "one state has it all, as the user left it"
+    [[ $(u log | grep -c ' turn ') == 1 ]] || fail "not one turn: $(u log)"
+    turn=$(u log | sed -n 's/.*\(n[0-9]*\)  *turn .*/\1/p')
+    u log
+    say "and the undo of the run alone does not pass over it in silence"
+    expect 5 undo red
+    err_has mine
+    u restore mine notes --from "$turn"
+    equal mine "of the user"
+    equal notes/deep/mine "of the user"
+    equal old red
+    finish_run red
+    u rollback "$turn" --yes
+    equal old $'old\nof the user'
+    equal mine "of the user"
+    say "for an undo it is no step"
+    u redo 9 --yes
+    u undo 2 --yes
+    absent mine
+    equal old old
+    end
+    check_state
+}
+
 S60_a_run_in_the_middle() {
     begin
     seq 10 >f1

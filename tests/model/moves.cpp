@@ -79,9 +79,14 @@ std::string Moves::change(const Operation& operation) {
     overlay::Caller caller;
     caller.pid = operation.agent ? agent_ : ::getpid();
     world_.actor().set_caller(caller);
+    const Snapshot before = world_.look();
     const int number = apply(world_.actor(), operation);
     if (number == EIO || number == EROFS)
         return text_of(operation) + ": errno " + std::to_string(number);
+    // What the other session had left is a state of its own.
+    const auto status = world_.operations().status("", false);
+    if (!status) return says("status", status.error());
+    snapshots_.emplace(status->current, before);
     return {};
 }
 

@@ -9,6 +9,7 @@
 #include <iostream>
 #include <thread>
 
+#include "tests/model/agent_process.h"
 #include "tests/model/generator.h"
 #include "tests/support/plain_actor.h"
 #include "tests/support/scratch.h"
@@ -63,10 +64,10 @@ void furnish(const std::string& directory) {
     }
 }
 
-void write_randomly(overlay::Tree& tree, const std::string& directory, unsigned number,
+void write_randomly(overlay::Tree& tree, const std::string& directory, unsigned number, pid_t pid,
                     const std::atomic<bool>& stop) {
     overlay::Caller caller;
-    caller.pid = ::getpid();
+    caller.pid = pid;
     TreeActor actor(tree, caller);
     Generator::Mix own{
         .moves = false, .agents = false, .most_objects = 30, .below = "t" + std::to_string(number)};
@@ -124,14 +125,21 @@ std::string move_randomly(overlay::Operations& operations, std::uint64_t seed,
 TEST(Threads, NothingHangsAndNothingIsLost) {
     const bool is_long = std::getenv("UNWRITE_LONG") != nullptr;
     const Watchdog watchdog(std::chrono::seconds(is_long ? 600 : 240));
+    const AgentProcess agent;
     const Scratch scratch;
     furnish(scratch.path());
     World world(scratch.path());
     const Snapshot first = world.look();
+    overlay::Asker asker = World::asker();
+    asker.pid = agent.pid();
+    ASSERT_OK(world.operations().begin_run(asker, "a run"));
     std::atomic<bool> stop{false};
     std::vector<std::thread> writers;
     for (unsigned i = 0; i < kWriters; ++i) {
-        writers.emplace_back([&, i] { write_randomly(world.tree(), scratch.path(), i, stop); });
+        // Two sessions, which come upon each other's changes in `shared`.
+        const pid_t pid = i % 2 == 0 ? ::getpid() : agent.pid();
+        writers.emplace_back(
+            [&, i, pid] { write_randomly(world.tree(), scratch.path(), i, pid, stop); });
     }
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(is_long ? 120 : 4);
     std::string other_wrong;

@@ -85,6 +85,14 @@ class Looking : public ::testing::Test {
     }
     void as_agent() { actor().set_caller({0, 0, kAgent, 0022}); }
     void as_user() { actor().set_caller({0, 0, ::getpid(), 0022}); }
+    void expect_conflict(const std::string& what, const std::string& path) {
+        const Snapshot was = world_->look();
+        const auto moved = operations().revert(World::asker(), what, false);
+        ASSERT_FALSE(moved.ok());
+        EXPECT_EQ(moved.error().kind(), ErrorKind::kConflict) << moved.error().message();
+        EXPECT_NE((moved.error().message() + moved.error().advice()).find(path), std::string::npos);
+        EXPECT_EQ(difference(was, world_->look()), "");
+    }
     std::string checkpoint(const std::string& name = {}) {
         const auto node =
             operations().checkpoint(World::asker(), overlay::NodeKind::kCheckpoint, name, "");

@@ -17,14 +17,6 @@ class Reverting : public Looking {
         const auto moved = operations().revert(World::asker(), what, false);
         ASSERT_TRUE(moved.ok()) << moved.error().message();
     }
-    void expect_conflict(const std::string& what, const std::string& path) {
-        const Snapshot was = world_->look();
-        const auto moved = operations().revert(World::asker(), what, false);
-        ASSERT_FALSE(moved.ok());
-        EXPECT_EQ(moved.error().kind(), ErrorKind::kConflict) << moved.error().message();
-        EXPECT_THAT(moved.error().message() + moved.error().advice(), HasSubstr(path));
-        EXPECT_EQ(difference(was, world_->look()), "");
-    }
     std::string text(const std::string& path) { return scratch_.read("work/" + path); }
 };
 

@@ -1,0 +1,233 @@
+// What one session makes or changes and another overwrites or removes before any checkpoint is in a
+// state of its own.
+#include "overlay/turns.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <thread>
+
+#include "tests/overlay/looking.h"
+
+namespace unwrite::tests {
+namespace {
+
+class Taking : public Looking {
+ protected:
+    void start() {
+        before("old", "old\n");
+        before("d/in", "in\n");
+        begin();
+        run_ = begin_run();
+    }
+
+    std::vector<journal::Node> turns() {
+        std::vector<journal::Node> found;
+        const auto log = operations().log("", true, false);
+        EXPECT_TRUE(log.ok());
+        for (const auto& entry : log->entries) {
+            if (entry.node.kind == journal::NodeKind::kTurn) found.push_back(entry.node);
+        }
+        return found;
+    }
+
+    // `lose` is the agent's, `state` what must be in a state and come back.
+    void expect_kept(const std::function<void()>& prepare, const std::function<int()>& lose) {
+        start();
+        as_user();
+        prepare();
+        const Snapshot state = world_->look();
+        as_agent();
+        ASSERT_EQ(lose(), 0);
+        const Snapshot after = world_->look();
+        ASSERT_EQ(turns().size(), 1U);
+        const std::string turn = "n" + std::to_string(turns()[0].number);
+        EXPECT_NE(turns()[0].text.find("agent"), std::string::npos);
+        // It is not silent about it either: both changed it.
+        EXPECT_KIND(ErrorKind::kConflict, operations().revert(World::asker(), "agent", false));
+        EXPECT_EQ(difference(after, world_->look()), "");
+        ASSERT_OK(operations().rollback(World::asker(), turn, false, overlay::Consent::kAll));
+        EXPECT_EQ(difference(state, world_->look()), "");
+        ASSERT_OK(operations().redo(World::asker(), 1, overlay::Consent::kAll));
+        EXPECT_EQ(difference(after, world_->look()), "");
+        ASSERT_OK(operations().discard(World::asker(), false, overlay::Consent::kAll));
+        EXPECT_EQ(actor().read("old").value_or(""), "old\n");
+        ASSERT_ASSIGN(const auto checked, operations().check(false));
+        EXPECT_EQ(checked.problems, std::vector<std::string>());
+    }
+
+    std::string run_;
+};
+
+TEST_F(Taking, AFileOfTheUserIsRemovedS60) {
+    expect_kept([&] { make("mine", "user\n"); }, [&] { return actor().unlink("mine"); });
+}
+
+TEST_F(Taking, AFileOfTheUserIsOverwrittenS60) {
+    expect_kept([&] { make("mine", "user\n"); }, [&] { return actor().write("mine", 0, "agent"); });
+}
+
+TEST_F(Taking, AFileOfTheUserIsCutOffS60) {
+    expect_kept([&] { make("mine", "user\n"); }, [&] { return actor().truncate("mine", 0); });
+}
+
+TEST_F(Taking, AFileOfTheUserIsReplacedS60) {
+    expect_kept(
+        [&] {
+            make("mine", "user\n");
+            as_agent();
+            make("new", "agent\n");
+        },
+        [&] { return actor().rename("new", "mine", 0); });
+}
+
+TEST_F(Taking, AFileInADirectoryOfTheUserIsOverwrittenS60) {
+    expect_kept(
+        [&] {
+            ASSERT_EQ(actor().mkdir("made", 0755), 0);
+            ASSERT_EQ(actor().mkdir("made/below", 0755), 0);
+            make("made/below/mine", "user\n");
+        },
+        [&] { return actor().append("made/below/mine", "agent\n"); });
+}
+
+TEST_F(Taking, ADirectoryOfTheUserIsRemovedS60) {
+    expect_kept([&] { ASSERT_EQ(actor().mkdir("made", 0700), 0); },
+                [&] { return actor().rmdir("made"); });
+}
+
+TEST_F(Taking, AnOldFileThatTheUserChangedIsOverwrittenS60) {
+    expect_kept([&] { ASSERT_EQ(actor().append("old", "user\n"), 0); },
+                [&] { return actor().write("old", 0, "agent"); });
+}
+
+TEST_F(Taking, AnOldFileThatTheUserSavedAnewIsReplacedS60) {
+    expect_kept(
+        [&] {
+            save("old", "user\n");
+            as_agent();
+            make("new", "agent\n");
+        },
+        [&] { return actor().rename("new", "old", 0); });
+}
+
+TEST_F(Taking, AModeThatTheUserSetIsSetAgainS60) {
+    expect_kept([&] { ASSERT_EQ(actor().chmod("old", 0600), 0); },
+                [&] { return actor().chmod("old", 0777); });
+}
+
+TEST_F(Taking, WhatTheUserMadeAndMovedIsRemovedS60) {
+    expect_kept(
+        [&] {
+            make("mine", "user\n");
+            ASSERT_EQ(actor().rename("mine", "d/mine", 0), 0);
+        },
+        [&] { return actor().unlink("d/mine"); });
+}
+
+TEST_F(Taking, OneDivisionServesAllThatWasThereS60) {
+    start();
+    as_user();
+    for (int i = 0; i < 20; ++i)
+        make("f" + std::to_string(i), "user\n");
+    as_agent();
+    for (int i = 0; i < 20; ++i)
+        ASSERT_EQ(actor().unlink("f" + std::to_string(i)), 0);
+    EXPECT_EQ(turns().size(), 1U);
+}
+
+TEST_F(Taking, SharedDirectoriesDivideNothing) {
+    start();
+    as_user();
+    ASSERT_EQ(actor().mkdir("made", 0755), 0);
+    make("d/user", "u");
+    as_agent();
+    make("made/agent", "a");
+    make("d/agent", "a");
+    as_user();
+    make("made/user", "u");
+    ASSERT_EQ(actor().unlink("made/user"), 0);
+    make("lock", "u");
+    ASSERT_EQ(actor().unlink("lock"), 0);
+    as_agent();
+    make("lock", "a");
+    EXPECT_EQ(turns().size(), 0U);
+}
+
+TEST_F(Taking, WhoHasNoProcessDividesNothing) {
+    start();
+    as_agent();
+    make("mapped", "agent\n");
+    actor().set_caller({0, 0, 0, 0});
+    ASSERT_EQ(actor().write("mapped", 0, "stored"), 0);
+    EXPECT_EQ(turns().size(), 0U);
+}
+
+TEST_F(Taking, UndoTakesTheWholeStepBack) {
+    start();
+    const std::string step = checkpoint("before");
+    const Snapshot first = world_->look();
+    as_user();
+    make("mine", "user\n");
+    as_agent();
+    ASSERT_EQ(actor().append("mine", "agent\n"), 0);
+    as_user();
+    ASSERT_EQ(actor().append("mine", "user again\n"), 0);
+    ASSERT_EQ(turns().size(), 2U);
+    const Snapshot last = world_->look();
+    ASSERT_OK(operations().undo(World::asker(), 1, overlay::Consent::kAll));
+    EXPECT_EQ(difference(first, world_->look()), "");
+    ASSERT_OK(operations().redo(World::asker(), 1, overlay::Consent::kAll));
+    EXPECT_EQ(difference(last, world_->look()), "");
+    ASSERT_OK(operations().undo(World::asker(), 1, overlay::Consent::kAll));
+    EXPECT_EQ(difference(first, world_->look()), "");
+}
+
+TEST_F(Taking, ACheckpointIsTakenBackWithItsTurns) {
+    start();
+    as_user();
+    make("mine", "user\n");
+    as_agent();
+    ASSERT_EQ(actor().append("mine", "agent\n"), 0);
+    const std::string step = checkpoint("both");
+    as_user();
+    make("later", "user\n");
+    ASSERT_OK(operations().revert(World::asker(), step, false));
+    EXPECT_EQ(actor().read("later").value_or(""), "user\n");
+    EXPECT_FALSE(std::filesystem::exists(raw() / "mine"));
+}
+
+TEST_F(Taking, WhatTheAgentAloneChangedGoesThoughTurnsDividedIt) {
+    start();
+    as_agent();
+    make("its", "one\n");
+    ASSERT_EQ(actor().append("old", "agent\n"), 0);
+    as_user();
+    make("mine", "user\n");
+    make("kept", "user\n");
+    as_agent();
+    ASSERT_EQ(actor().append("mine", "agent\n"), 0);
+    ASSERT_EQ(actor().append("its", "two\n"), 0);
+    ASSERT_EQ(actor().append("old", "agent\n"), 0);
+    ASSERT_EQ(turns().size(), 1U);
+    expect_conflict("agent", "mine");
+    as_user();
+    ASSERT_EQ(actor().unlink("mine"), 0);
+    expect_conflict("agent", "");
+    EXPECT_EQ(actor().read("its").value_or(""), "one\ntwo\n");
+}
+
+TEST_F(Taking, SessionsThatTakeTurnsAllDayShareAnInterval) {
+    start();
+    for (int i = 0; i < 300; ++i) {
+        i % 2 == 0 ? as_user() : as_agent();
+        ASSERT_EQ(actor().append("old", std::to_string(i) + "\n"), 0);
+    }
+    EXPECT_GE(turns().size(), static_cast<std::size_t>(overlay::Turns::kMost));
+    EXPECT_LT(turns().size(), 200U);
+    ASSERT_OK(operations().discard(World::asker(), false, overlay::Consent::kAll));
+    EXPECT_EQ(actor().read("old").value_or(""), "old\n");
+}
+
+}  // namespace
+}  // namespace unwrite::tests
