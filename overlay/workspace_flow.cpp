@@ -207,11 +207,17 @@ Result<> Workspace::cross_all(NodeNumber target) {
 // those before it are crossed back, and when that fails too, recovery does it.
 Result<> Workspace::go_to(NodeNumber target, NodeNumber redo_tip) {
     const NodeNumber start = head_.current;
+    const NodeNumber tip = head_.redo_tip;
     // A commit may have removed it since it was chosen; recovery must never be asked for what is
     // not there.
     TRY_ASSIGN(const History history, this->history());
     TRY(history.path_to(target));
-    TRY(set_pending(Pending{Pending::Verb::kRestore, target, 0, 0, false}));
+    // Where redo leads is stored with the intent, for recovery to arrive with it.
+    Store::Change begun;
+    begun.pending = Pending{Pending::Verb::kRestore, target, 0, 0, false};
+    begun.head = head_;
+    begun.head->redo_tip = redo_tip;
+    TRY(store(begun));
     const Result<> moved = cross_all(target);
     if (!moved && !gate_.wounded() && head_.current != start) {
         Result<> back = set_pending(Pending{Pending::Verb::kRestore, start, 0, 0, false});
@@ -225,7 +231,7 @@ Result<> Workspace::go_to(NodeNumber target, NodeNumber redo_tip) {
         }
     }
     if (gate_.wounded()) return moved;
-    TRY(end_pending(moved ? redo_tip : head_.redo_tip));
+    TRY(end_pending(moved ? redo_tip : tip));
     return moved;
 }
 

@@ -44,6 +44,7 @@ class Autopsy {
         std::string wrong = problems();
         if (wrong.empty()) wrong = live_state();
         if (wrong.empty()) wrong = waiting_reverts();
+        if (wrong.empty()) wrong = way_back();
         if (wrong.empty()) wrong = checkpoints();
         if (wrong.empty()) wrong = root();
         if (wrong.empty()) wrong = problems();
@@ -59,6 +60,7 @@ class Autopsy {
     }
     std::string live_state();
     std::string waiting_reverts();
+    std::string way_back();
     std::string checkpoints();
     std::string root();
     std::optional<std::size_t> same_as_earlier() const;
@@ -121,6 +123,20 @@ std::string Autopsy::waiting_reverts() {
         earlier ? difference(load_snapshot(numbered(progress_, "before", *earlier)), live)
                 : difference(reference_.states[at_ + 1], live, Times::kIgnore);
     return wrong.empty() ? "" : "the request should have led to a, there is b:\n" + wrong;
+}
+
+// What an undo took back before it was killed, or in recovery, redo brings again.
+std::string Autopsy::way_back() {
+    if (at_ == operations_.size()) return {};
+    const Operation& operation = operations_[at_];
+    if (operation.kind != Kind::kUndo) return {};
+    const Snapshot before = load_snapshot(numbered(progress_, "before", at_));
+    if (difference(before, world_.look()).empty()) return {};
+    const auto redone = world_.operations().redo(World::asker(), static_cast<unsigned>(operation.x),
+                                                 overlay::Consent::kAll);
+    if (!redone) return "redo: " + redone.error().message();
+    const std::string wrong = difference(before, world_.look());
+    return wrong.empty() ? "" : "redo: it was a, is b:\n" + wrong;
 }
 
 std::string Autopsy::checkpoints() {

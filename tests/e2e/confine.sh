@@ -12,7 +12,8 @@ begin_confined() {
 }
 # inside SCRIPT [ARGUMENTS...]: as an agent, with all of the walls; its exit status is the result.
 inside() {
-    "$program" run --require-confinement --on-exit keep -- bash -c "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
+    # shellcheck disable=SC2086 # words
+    "$program" run --require-confinement $in_sight --on-exit keep -- bash -c "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
 }
 # refused WHAT SCRIPT [ARGUMENTS...]: the script, which must not succeed.
 refused() {
@@ -257,7 +258,7 @@ S75_S167_a_user_without_privileges_is_confined_too() {
 daemon=$("$program" --json mount "$W" | grep -o '"pid":[0-9]*' | cut -d: -f2)
 kill -0 "$daemon"
 cd "$W"
-run() { "$program" run --require-confinement --on-exit keep -- sh -c "$@"; }
+run() { "$program" run --require-confinement $in_sight --on-exit keep -- sh -c "$@"; }
 run true || { cd /; "$program" unmount "$W"; echo "this machine does not allow the walls to users"; exit 77; }
 run 'echo new >made; echo x >>f; test "$(id -u)" = 65534'
 test "$(stat -c %U made)" = nobody

@@ -26,6 +26,13 @@ needs() {
 
 unwrite() { "$program" "$@"; }
 
+# A confined run has directories of its own for temporary files, and does not see a checkout that lies
+# in one of the machine's: those stories in which a run starts the program are told to show it.
+export in_sight=
+case $program in
+    /tmp/* | /var/tmp/*) in_sight="--write $(dirname "$program") --write $here" ;;
+esac
+
 # u ARGUMENTS...: unwrite, shown, in the directory where the story stands; must succeed. The output is in $scratch/out.
 u() { expect 0 "$@"; }
 

@@ -144,9 +144,9 @@ S60_what_the_user_made_while_an_agent_destroys_it() {
     order red 'rm mine; echo red >notes/deep/mine; echo red >old; rm -f notes/deep/mine; rmdir notes/deep notes'
     absent notes
     say "one state has it all, as the user left it"
-    [[ $(u log | grep -c ' turn ') == 1 ]] || fail "not one turn: $(u log)"
-    turn=$(u log | sed -n 's/.*\(n[0-9]*\)  *turn .*/\1/p')
     u log
+    [[ $(grep -c ' turn ' "$scratch/out") == 1 ]] || fail "not one turn: $(cat "$scratch/out")"
+    turn=$(grep ' turn ' "$scratch/out" | grep -o 'n[0-9]*' | head -n 1)
     say "and the undo of the run alone does not pass over it in silence"
     expect 5 undo red
     err_has mine
@@ -155,12 +155,12 @@ S60_what_the_user_made_while_an_agent_destroys_it() {
     equal notes/deep/mine "of the user"
     equal old red
     finish_run red
-    u rollback "$turn" --yes
+    u rollback "$turn"
     equal old $'old\nof the user'
     equal mine "of the user"
     say "for an undo it is no step"
-    u redo 9 --yes
-    u undo 2 --yes
+    u redo 9
+    u undo 2
     absent mine
     equal old old
     end
@@ -206,11 +206,11 @@ S40_S60_agents_may_not_commit_or_discard() {
     echo x >f
     local verb
     for verb in "commit --yes" "discard --yes" "unmount $W" "gc"; do
-        expect 4 run --on-exit keep -- "$program" $verb
+        expect 4 run $in_sight --on-exit keep -- "$program" $verb
         equal f x
     done
-    u run --on-exit keep -- "$program" status --line
-    u run --on-exit keep -- sh -c "echo y >g; '$program' checkpoint mine"
+    u run $in_sight --on-exit keep -- "$program" status --line
+    u run $in_sight --on-exit keep -- sh -c "echo y >g; '$program' checkpoint mine"
     u run --on-exit keep -- sh -c "! ls -d .unwrite; ! cat .unwrite/.gitignore"
     end
 }
