@@ -217,12 +217,18 @@ Result<NodeNumber> Workspace::redo_target(const History& history, unsigned count
     unsigned done = 0;
     NodeNumber target = current;
     while (!down.empty() && done < count) {
+        // Steps that were squashed are one, as for undo.
+        const auto last = std::find_if(down.rbegin(), down.rend(), [&](NodeNumber node) {
+            return squash_of(history.nodes.at(node)) == target;
+        });
+        const NodeNumber end = last == down.rend() ? 0 : *last;
         bool changed = false;
         do {
             target = down.back();
             down.pop_back();
             changed = changed || !is_empty_delta(history.nodes.at(target).delta);
-        } while (history.nodes.at(target).kind == NodeKind::kTurn && !down.empty());
+        } while (!down.empty() &&
+                 (history.nodes.at(target).kind == NodeKind::kTurn || (end != 0 && target != end)));
         if (changed) ++done;
     }
     if (done == 0) return nothing("redo: nothing was undone since the last change");
