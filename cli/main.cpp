@@ -47,6 +47,7 @@ void add_commands(CLI::App& app, Context& context, const std::vector<std::string
     add_apply(app, context);
     add_revert_to_state(app, context);
     add_mcp(app, context);
+    add_integrate(app, context);
     add_manual(app, context);
 }
 

@@ -1,0 +1,195 @@
+# `unwrite integrate`: the files of the agents' clients get what they need, and lose nothing. No mount is needed.
+# shellcheck shell=bash
+
+# A user's files, with comments, blanks and links, as people have them.
+clients() {
+    export XDG_STATE_HOME=$scratch/home/state
+    unset CODEX_HOME
+    mkdir -p "$W/.claude" "$W/.gemini" "$HOME/.codex" "$scratch/dotfiles"
+    printf '{\r\n\t"mcpServers": {"other": {"command": "x"}} // mine\r\n}\r\n' >"$W/.mcp.json"
+    printf '{ "model":"best",\n "hooks" : { "Stop": [] } }' >"$scratch/dotfiles/settings.json"
+    ln -s "$scratch/dotfiles/settings.json" "$W/.claude/settings.json"
+    printf '{}\n' >"$W/.gemini/settings.json"
+    printf '{\n  // a comment\n  "theme": "dark"\n}\n' >"$W/opencode.jsonc"
+    printf '# mine\nmodel = "o"   # the best\n[mcp_servers.other]\ncommand = "x"\n' >"$HOME/.codex/config.toml"
+    chmod 600 "$HOME/.codex/config.toml"
+}
+everything() { (cd "$scratch" && find w home dotfiles -path home/state -prune -o -printf '%p %y %m %l\n' -o -print | sort &&
+    find w home dotfiles -path home/state -prune -o -type f -print0 | sort -z | xargs -0 sha256sum); }
+# The entries as the clients read them.
+entry() { python3 - "$1" "${@:2}" <<'PY'
+import json, re, sys, tomllib
+text = open(sys.argv[1], newline="").read()
+value = tomllib.loads(text) if sys.argv[1].endswith(".toml") else json.loads(re.sub(r"//.*", "", text))
+for key in sys.argv[2:]:
+    value = value[int(key) if key.isdigit() else key]
+print(json.dumps(value))
+PY
+}
+has_entry() {
+    local seen
+    seen=$(entry "${@:2}")
+    [[ $seen == "$1" ]] || fail "${*:2}: $seen, not $1"
+}
+
+S1_integrate_adds_to_what_is_there_and_goes_without_a_trace() {
+    clients
+    cd "$W"
+    local agent before
+    before=$(everything)
+    for agent in claude-code codex gemini-cli opencode; do
+        say "$agent"
+        u integrate "$agent" --print
+        out_has unwrite
+        [[ $(everything) == "$before" ]] || fail "--print did something"
+        u integrate "$agent"
+        err_has "--undo"
+        local after
+        after=$(everything)
+        [[ $after != "$before" ]] || fail "nothing was done"
+        u integrate "$agent"
+        err_has "already"
+        [[ $(everything) == "$after" ]] || fail "the second time does something"
+        case $agent in
+            claude-code)
+                has_entry '{"command": "unwrite", "args": ["mcp"]}' .mcp.json mcpServers unwrite
+                has_entry '{"command": "x"}' .mcp.json mcpServers other
+                grep -q '// mine' .mcp.json
+                has_entry '"command"' .claude/settings.json hooks UserPromptSubmit 0 hooks 0 type
+                has_entry '[]' .claude/settings.json hooks Stop
+                [[ -L .claude/settings.json ]] || fail "the link is gone"
+                cmp .claude/commands/unwrite-undo.md "$UNWRITE_SOURCE_DIR/integrations/claude-code/commands/undo.md"
+                ;;
+            codex)
+                has_entry '{"command": "unwrite", "args": ["mcp"]}' "$HOME/.codex/config.toml" mcp_servers unwrite
+                grep -q '^model = "o"   # the best' "$HOME/.codex/config.toml"
+                [[ $(stat -c %a "$HOME/.codex/config.toml") == 600 ]] || fail "the mode"
+                ;;
+            gemini-cli)
+                has_entry '{"command": "unwrite", "args": ["mcp"]}' .gemini/settings.json mcpServers unwrite
+                cmp .gemini/commands/unwrite/undo.toml "$UNWRITE_SOURCE_DIR/integrations/gemini-cli/commands/unwrite/undo.toml"
+                ;;
+            opencode)
+                has_entry '["unwrite", "mcp"]' opencode.jsonc mcp unwrite command
+                grep -q '// a comment' opencode.jsonc
+                absent opencode.json
+                ;;
+        esac
+        u integrate "$agent" --undo --print
+        [[ $(everything) == "$after" ]] || fail "--undo --print did something"
+        u integrate "$agent" --undo
+        [[ $(everything) == "$before" ]] || fail "not as before: $(diff <(echo "$before") <(everything))"
+        expect 3 integrate "$agent" --undo
+    done
+    say "where there was nothing, nothing is left"
+    rm -r "${W:?}"/.[a-z]* "$W"/* "$HOME/.codex"
+    before=$(everything)
+    for agent in claude codex gemini opencode; do
+        u integrate "$agent"
+        u --json integrate "$agent" --undo
+        json 'j["done"] and all(one["action"] == "remove" for one in j["files"])'
+        [[ $(everything) == "$before" ]] || fail "not as before: $(diff <(echo "$before") <(everything))"
+    done
+}
+
+S1_integrate_what_was_changed_since_stays() {
+    clients
+    cd "$W"
+    u integrate claude-code
+    u integrate codex
+    sed -i 's/"other"/"renamed"/' .mcp.json
+    echo mine >>.claude/commands/unwrite-undo.md
+    printf '[more]\na = 1\n' >>"$HOME/.codex/config.toml"
+    u integrate claude-code --undo
+    out_has "leave"
+    has_entry '{"renamed": {"command": "x"}}' .mcp.json mcpServers
+    grep -q '// mine' .mcp.json
+    grep -qx mine .claude/commands/unwrite-undo.md
+    equal .claude/settings.json '{ "model":"best",
+ "hooks" : { "Stop": [] } }'
+    u integrate codex --undo
+    equal "$HOME/.codex/config.toml" '# mine
+model = "o"   # the best
+[mcp_servers.other]
+command = "x"
+[more]
+a = 1'
+    say "the memory of it is lost: what is ours alone goes"
+    u integrate gemini-cli
+    rm -r "$XDG_STATE_HOME"
+    u integrate gemini-cli --undo
+    absent .gemini/commands/unwrite/undo.toml
+    has_entry '{}' .gemini/settings.json
+}
+
+S1_S165_integrate_what_cannot_be_done_changes_nothing() {
+    clients
+    cd "$W"
+    local before
+    refuses() {
+        before=$(everything)
+        expect "$1" integrate "$2"
+        err_has "$3"
+        [[ $(everything) == "$before" ]] || fail "something was changed"
+        absent "$XDG_STATE_HOME/unwrite/integrations"
+    }
+    refuses 2 nobody "there is no such agent"
+    say "the first file would do, the second does not"
+    echo '{"hooks": [' >"$scratch/dotfiles/settings.json"
+    refuses 2 claude-code "it is no JSON"
+    err_has "UserPromptSubmit"
+    echo '{"hooks": 1}' >"$scratch/dotfiles/settings.json"
+    refuses 5 claude-code "something else in hooks"
+    rm "$scratch/dotfiles/settings.json"
+    refuses 2 claude-code "leads nowhere"
+    rm .claude/settings.json
+    mkfifo .claude/settings.json
+    refuses 2 claude-code "no regular file"
+    rm .claude/settings.json
+    truncate -s 5M .claude/settings.json
+    refuses 2 claude-code "larger than"
+    rm .claude/settings.json
+    mkdir -p .claude/commands
+    echo mine >.claude/commands/unwrite-undo.md
+    refuses 5 claude-code "something else in it"
+    say "others"
+    echo 'mcp_servers = { other = { command = "x" } }' >"$HOME/.codex/config.toml"
+    refuses 5 codex "cannot be put behind"
+    err_has "[mcp_servers.unwrite]"
+    echo 'a = ' >"$HOME/.codex/config.toml"
+    refuses 2 codex "no TOML: line 1"
+    printf '{"mcp": {"unwrite": {"type": "remote"}}}' >opencode.jsonc
+    refuses 5 opencode "something else in mcp.unwrite"
+    python3 -c 'print("{\"a\":" + "[" * 200000 + "]" * 200000 + "}")' >opencode.jsonc
+    refuses 2 opencode "nested too deeply"
+    say "a directory that cannot be written"
+    if [[ $EUID != 0 ]]; then
+        chmod 555 .gemini
+        refuses 1 gemini-cli "Permission denied"
+    fi
+}
+
+S15_S145_integrate_is_there_wholly_or_not_at_all() {
+    clients
+    cd "$W"
+    local before point now
+    before=$(everything)
+    u integrate claude-code
+    local after
+    after=$(everything)
+    u integrate claude-code --undo
+    for point in edit.prepared:1 edit.prepared:3 edit.written:1 edit.written:2 edit.written:3; do
+        say "killed at $point, and taken out"
+        UNWRITE_CRASH_AT=$point "$program" integrate claude-code >/dev/null 2>&1 && fail "it was not killed"
+        unwrite integrate claude-code >/dev/null 2>&1 || fail "again, after a kill"
+        find "$scratch" -name '.unwrite-edit-*' -delete
+        now=$(everything)
+        [[ $now == "$after" ]] || fail "$(diff <(echo "$after") <(echo "$now"))"
+        UNWRITE_CRASH_AT=edit.written:${point#*:} "$program" integrate claude-code --undo >/dev/null 2>&1 || true
+        unwrite integrate claude-code --undo >/dev/null 2>&1 || true
+        find "$scratch" -name '.unwrite-edit-*' -delete
+        rmdir .claude/commands 2>/dev/null || true
+        now=$(everything)
+        [[ $now == "$before" ]] || fail "$(diff <(echo "$before") <(echo "$now"))"
+    done
+}
