@@ -19,7 +19,7 @@ using Arguments = std::vector<std::string>;
 struct Extra {
     std::string input = {};
     std::string index = {};  ///< another index file than the repository's
-    std::chrono::seconds timeout{120};
+    std::chrono::seconds timeout{600};
 };
 
 /// What the work tree stands in, as far as it matters before anything is changed.

@@ -187,6 +187,9 @@ TEST_F(GitAccept, S76_AMergeUnderwayIsRefusedByName) {
     EXPECT_EQ(accepted.error().kind(), ErrorKind::kConflict);
     EXPECT_NE(accepted.error().message().find("merge"), std::string::npos);
     EXPECT_EQ(world_.head(), start_);
+    // A file that is not a part of the merge as well.
+    world_.write("b", "1\n");
+    expect_refused({"b"}, ErrorKind::kConflict);
 }
 
 TEST_F(GitAccept, S76_ASubmodulesOwnChangesAreItsOwn) {

@@ -80,6 +80,18 @@ TEST(GitRequests, S111_S126_ABranchThatGhLeftIsDeletedToo) {
     EXPECT_EQ(report.errors, Names{});
 }
 
+TEST(GitRequests, S111_WhatIsPushedToTheBranchMeanwhileStays) {
+    const Requested world;
+    world.is_open();
+    // Somebody pushes between the look at the branch and its deletion, which gh leaves to us.
+    world.gh_does("pr-close", "git push --quiet origin main:" + world.branch + " --force");
+    ASSERT_ASSIGN(const UndoReport report, world.undo(7));
+    EXPECT_TRUE(world.remote_has_branch());
+    ASSERT_EQ(report.errors.size(), 1u);
+    EXPECT_NE(report.errors[0].find("could not be deleted at origin"), std::string::npos)
+        << report.errors[0];
+}
+
 TEST(GitRequests, S111_S126_FromTheTasksBranchItself) {
     const Requested world;
     world.is_open();

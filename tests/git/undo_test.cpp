@@ -283,6 +283,18 @@ TEST(GitUndo, S115_WhatIsGoneAlreadyDoesNotCount) {
     EXPECT_EQ(report.files, Names{"b"});
 }
 
+TEST(GitUndo, S115_WhereAllIsGoneAlreadyNothingIsLeftUnderway) {
+    const World world;
+    world.commit("start", {{"a", "0\n"}});
+    world.agent_commit(7, {{"a", "1\n"}});
+    world.commit("a person put it back", {{"a", "0\n"}});
+    const std::string head = world.head();
+    ASSERT_ASSIGN(const UndoReport report, world.undo(7));
+    EXPECT_EQ(report.end, UndoEnd::kNothing);
+    EXPECT_EQ(world.head(), head);
+    EXPECT_TRUE(world.is_clean());
+}
+
 TEST(GitUndo, S107_ADryRunChangesNothing) {
     const World world;
     world.commit("start", {{"a", "0\n"}});
