@@ -91,7 +91,7 @@ Result<> expect_git_of_person(Workspace& workspace, const git::Scope& settled) {
     if (!agent_changed_what_git_obeys(log)) return {};
     const std::string name = quote_name(*path);
     return Error(ErrorKind::kRefused, EPERM,
-                 "run git: an agent changed " + name + ", which says what git runs",
+                 "run git: an agent may have changed " + name + ", which says what git runs",
                  "look at `unwrite diff " + name + "`, then `unwrite commit " + name +
                      "` accepts it, `unwrite restore " + name + "` takes it back");
 }
