@@ -81,9 +81,19 @@ NodeNumber History::newest_checkpoint() const {
     return head.root;
 }
 
-NodeNumber History::before_turns(NodeNumber node) const {
-    while (node != head.root && nodes.at(node).kind == journal::NodeKind::kTurn)
+// The rest is what was sealed first.
+bool History::is_divided(NodeNumber node, NodeNumber next) const {
+    if (node == head.root || nodes.at(node).kind != journal::NodeKind::kTurn) return false;
+    const auto rest = std::find_if(nodes.upper_bound(node), nodes.end(),
+                                   [node](const auto& row) { return row.second.parent == node; });
+    return next == (rest == nodes.end() ? 0 : rest->first);
+}
+
+NodeNumber History::before_turns(NodeNumber node, NodeNumber next) const {
+    while (is_divided(node, next)) {
+        next = node;
         node = nodes.at(node).parent;
+    }
     return node;
 }
 

@@ -32,9 +32,12 @@ struct History {
     bool is_on_trunk(journal::NodeNumber node) const;
     /// `node` is `other`, or on the way from the root to it.
     bool is_above(journal::NodeNumber node, journal::NodeNumber other) const;
-    /// The node at which the step began that `node`, or what follows it, is a part of: itself,
-    /// unless it divides a step between sessions (turns.h).
-    journal::NodeNumber before_turns(journal::NodeNumber node) const;
+    /// `node` divides a step between sessions (turns.h), and what leads on to `next` (0: what is
+    /// not sealed yet) is the rest of it; what was done after going back to `node` is not.
+    bool is_divided(journal::NodeNumber node, journal::NodeNumber next) const;
+    /// The node at which the step began that leads from `node` to `next`: `node`, unless it divides
+    /// that step.
+    journal::NodeNumber before_turns(journal::NodeNumber node, journal::NodeNumber next) const;
     /// A node as people name it: "n12", "root", a checkpoint's name (newest on the trunk, else
     /// newest anywhere), "" as `otherwise`.
     Result<journal::NodeNumber> resolve(const std::string& name,

@@ -48,10 +48,11 @@ struct Interval {
 std::vector<Interval> trunk_intervals(const History& history) {
     std::vector<Interval> intervals;
     std::size_t number = 1;
-    for (const journal::NodeNumber node : history.trunk()) {
-        const journal::Node& row = history.nodes.at(node);
+    const std::vector<journal::NodeNumber> trunk = history.trunk();
+    for (std::size_t i = 0; i < trunk.size(); ++i) {
+        const journal::Node& row = history.nodes.at(trunk[i]);
         if (row.parent != 0 && row.delta != 0) intervals.push_back({number, row.delta});
-        if (row.kind != journal::NodeKind::kTurn) ++number;
+        if (!history.is_divided(row.number, i + 1 < trunk.size() ? trunk[i + 1] : 0)) ++number;
     }
     intervals.push_back({number, history.head.open_delta});
     return intervals;

@@ -177,7 +177,7 @@ Result<NodeNumber> Workspace::undo_target(const History& history, unsigned count
     unsigned done = 0;
     if (!is_empty_delta(history.head.open_delta)) {
         ++done;
-        at = history.before_turns(at);
+        at = history.before_turns(at, 0);
     }
     while (done < count && at != history.head.root) {
         const Node& node = history.nodes.at(at);
@@ -186,7 +186,7 @@ Result<NodeNumber> Workspace::undo_target(const History& history, unsigned count
         // Steps that were squashed are one.
         const auto first = squash_of(node);
         const bool squashed = first && history.is_above(*first, at) && *first >= history.head.root;
-        const NodeNumber end = squashed ? *first : history.before_turns(node.parent);
+        const NodeNumber end = squashed ? *first : history.before_turns(node.parent, at);
         bool changed = false;
         for (; at != end; at = history.nodes.at(at).parent)
             changed = changed || !is_empty_delta(history.nodes.at(at).delta);
@@ -227,8 +227,8 @@ Result<NodeNumber> Workspace::redo_target(const History& history, unsigned count
             target = down.back();
             down.pop_back();
             changed = changed || !is_empty_delta(history.nodes.at(target).delta);
-        } while (!down.empty() &&
-                 (history.nodes.at(target).kind == NodeKind::kTurn || (end != 0 && target != end)));
+        } while (!down.empty() && (history.is_divided(target, down.back()) ||
+                                   (end != 0 && target != end)));
         if (changed) ++done;
     }
     if (done == 0) return nothing("redo: nothing was undone since the last change");

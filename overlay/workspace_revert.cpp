@@ -167,7 +167,7 @@ Result<Moved> Workspace::revert(const Asker& asker, const std::string& what, boo
                          "see `unwrite log`");
         } else {
             selection.deltas.insert(node.delta);
-            const NodeNumber begin = history.before_turns(node.parent);
+            const NodeNumber begin = history.before_turns(node.parent, node.number);
             for (NodeNumber at = node.parent; at != begin; at = history.nodes.at(at).parent)
                 selection.deltas.insert(history.nodes.at(at).delta);
         }

@@ -229,5 +229,20 @@ TEST_F(Taking, SessionsThatTakeTurnsAllDayShareAnInterval) {
     EXPECT_EQ(actor().read("old").value_or(""), "old\n");
 }
 
+TEST_F(Taking, WhoWentBackToATurnIsAtTheBeginningOfAStep) {
+    start();
+    as_user();
+    make("mine", "user\n");
+    as_agent();
+    ASSERT_EQ(actor().write("mine", 0, "agent"), 0);
+    const std::string turn = "n" + std::to_string(turns()[0].number);
+    ASSERT_OK(operations().rollback(World::asker(), turn, false, overlay::Consent::kAll));
+    const Snapshot at_turn = world_->look();
+    as_user();
+    make("later", "x");
+    ASSERT_OK(operations().undo(World::asker(), 1, overlay::Consent::kAll));
+    EXPECT_EQ(difference(at_turn, world_->look()), "");
+}
+
 }  // namespace
 }  // namespace unwrite::tests
