@@ -15,6 +15,14 @@ bool Capture::Sessions::known_to(SessionNumber who) const {
     return who == session || std::find(others.begin(), others.end(), who) != others.end();
 }
 
+bool Capture::Sessions::is_turn_of(const Who& who) const {
+    return known_to(who.session) && (!who.divides || last == who.session);
+}
+
+bool Capture::Sessions::is_out_of_turn(const Who& who) const {
+    return who.divides && !who.shares && last != who.session;
+}
+
 bool Capture::Covered::has_block(std::uint64_t block) const {
     const std::size_t word = block / 64;
     return word < blocks.size() && ((blocks[word] >> (block % 64)) & 1U) != 0;
@@ -47,7 +55,7 @@ void Capture::created(const Who& who, const ObjectKey& key) {
     const std::lock_guard lock(s.mutex);
     Covered fresh;
     fresh.created = true;
-    fresh.session = who.session;
+    fresh.session = fresh.last = who.session;
     fresh.creator = who.origin;
     s.objects.insert_or_assign(key, std::move(fresh));
 }
@@ -120,13 +128,12 @@ Result<> Capture::note_creator(const Who& who, const ObjectKey& key) {
     return {};
 }
 
-bool Capture::is_anothers(const Who& who, const ObjectKey& key) const {
-    if (!who.divides) return false;
-    Shard& s = shard(key);
+bool Capture::is_anothers(const Who& who, const Standing& standing) const {
+    Shard& s = shard(standing.key);
     const std::lock_guard lock(s.mutex);
-    const auto found = s.objects.find(key);
-    return found != s.objects.end() && found->second.created &&
-           !found->second.known_to(who.session);
+    const auto found = s.objects.find(standing.key);
+    if (found == s.objects.end() || !found->second.is_out_of_turn(who)) return false;
+    return found->second.created || (found->second.attributes && !S_ISDIR(standing.type));
 }
 
 // Nothing is lost with a name at which nothing stands: it is shared.
@@ -137,8 +144,9 @@ Result<bool> Capture::covered_name(const Who& who, const NameKey& key,
         const std::lock_guard lock(s.mutex);
         const auto found = s.names.find(key);
         if (found == s.names.end()) return false;
+        if (standing && found->second.is_out_of_turn(who)) return out_of_turn();
+        if (who.divides) found->second.last = who.session;
         if (found->second.known_to(who.session)) return true;
-        if (standing && who.divides) return out_of_turn();
     }
     TRY(writer_->touch_name(key, who.origin));
     const std::lock_guard lock(s.mutex);
@@ -149,7 +157,7 @@ Result<bool> Capture::covered_name(const Who& who, const NameKey& key,
 Result<> Capture::name(const Who& who, const ObjectPtr& parent, const std::string& name,
                        const std::optional<Standing>& standing,
                        const std::optional<ObjectKey>& incoming) {
-    if (standing && is_anothers(who, standing->key)) return out_of_turn();
+    if (standing && is_anothers(who, *standing)) return out_of_turn();
     if (incoming) TRY(note_creator(who, *incoming));
     if (standing) note(standing->key);
     NameKey key{parent->key(), name};
@@ -171,7 +179,7 @@ Result<> Capture::name(const Who& who, const ObjectPtr& parent, const std::strin
     crash_point("capture.name.after");
     Shard& s = shard(key.parent);
     const std::lock_guard lock(s.mutex);
-    s.names.emplace(std::move(key), Sessions{who.session, {}});
+    s.names.emplace(std::move(key), Sessions{who.session, {}, who.session});
     return {};
 }
 
@@ -193,10 +201,11 @@ Result<bool> Capture::covered_object(const Who& who, const ObjectKey& key, bool 
         const std::lock_guard lock(s.mutex);
         const auto found = s.objects.find(key);
         if (found == s.objects.end()) return false;
-        const Covered& covered = found->second;
+        Covered& covered = found->second;
         if (!covered.created && want_attributes && !covered.attributes) return false;
+        if (covered.is_out_of_turn(who)) return out_of_turn();
+        if (who.divides) covered.last = who.session;
         if (covered.known_to(who.session)) return true;
-        if (who.divides) return out_of_turn();
     }
     TRY(writer_->touch_object(key, who.origin));
     const std::lock_guard lock(s.mutex);
@@ -227,7 +236,7 @@ Result<> Capture::capture_attributes(const Who& who, const ObjectPtr& object) {
     const std::lock_guard lock(s.mutex);
     Covered& entry = s.objects[object->key()];
     entry.attributes = true;
-    entry.session = who.session;
+    entry.session = entry.last = who.session;
     return {};
 }
 
@@ -238,7 +247,7 @@ bool Capture::covered_content(const Who& who, const ObjectKey& key, std::uint64_
     const auto found = s.objects.find(key);
     if (found == s.objects.end()) return false;
     const Covered& covered = found->second;
-    if (!covered.known_to(who.session)) return false;
+    if (!covered.is_turn_of(who)) return false;
     if (covered.created) return true;
     if (!covered.attributes || !covered.sized) return false;
     const std::uint64_t end = std::min(covered.size, offset + length);

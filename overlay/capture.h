@@ -103,7 +103,12 @@ class Capture {
     struct Sessions {
         SessionNumber session = kUserSession;
         std::vector<SessionNumber> others{};  // beside the first, whose touch is recorded
+        SessionNumber last = kUserSession;    // of those that divide
         bool known_to(SessionNumber who) const;
+        /// Nothing to record, and nobody else's turn.
+        bool is_turn_of(const Who& who) const;
+        /// The interval must be divided first.
+        bool is_out_of_turn(const Who& who) const;
     };
     struct Covered : Sessions {
         bool created = false;
@@ -145,8 +150,9 @@ class Capture {
     /// session).
     Result<bool> covered_name(const Who& who, const NameKey& key,
                               const std::optional<Standing>& standing);
-    /// `who` divides, and another session made the object.
-    bool is_anothers(const Who& who, const ObjectKey& key) const;
+    /// `who` divides, and another session made what stands there, or changed that file. (Of an
+    /// older directory that is not known: whoever makes names in it changes it.)
+    bool is_anothers(const Who& who, const Standing& standing) const;
     Result<bool> covered_object(const Who& who, const ObjectKey& key, bool want_attributes);
     bool covered_content(const Who& who, const ObjectKey& key, std::uint64_t offset,
                          std::uint64_t length) const;

@@ -44,7 +44,7 @@ Result<> LiveTree::change_attributes(int fd, const AttributeChange& change) {
 
 Result<struct stat> LiveTree::setattr(const Caller& caller, NodeId id,
                                       const AttributeChange& change) {
-    return turns_.take(origins_.resolve(caller),
+    return turns_.take(origins_.resolve(caller), id,
                        [&](const Who& who) { return setattr_as(who, caller, id, change); });
 }
 
@@ -95,7 +95,7 @@ Result<std::vector<std::string>> LiveTree::list_xattrs(NodeId id) {
 
 Result<> LiveTree::set_xattr(const Caller& caller, NodeId id, const std::string& name,
                              std::string_view value, int flags) {
-    return turns_.take(origins_.resolve(caller), [&](const Who& who) -> Result<> {
+    return turns_.take(origins_.resolve(caller), id, [&](const Who& who) -> Result<> {
         TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
         TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
         TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kPath));
@@ -110,7 +110,7 @@ Result<> LiveTree::set_xattr(const Caller& caller, NodeId id, const std::string&
 }
 
 Result<> LiveTree::remove_xattr(const Caller& caller, NodeId id, const std::string& name) {
-    return turns_.take(origins_.resolve(caller), [&](const Who& who) -> Result<> {
+    return turns_.take(origins_.resolve(caller), id, [&](const Who& who) -> Result<> {
         TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
         TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
         TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kPath));

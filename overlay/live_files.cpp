@@ -56,7 +56,7 @@ Result<> LiveTree::clear_privileges(const Caller& caller, const ObjectPtr& objec
 
 Result<std::size_t> LiveTree::write(const Caller& caller, NodeId id, sys::ConstBytes data,
                                     std::uint64_t offset, bool kill_privileges) {
-    return turns_.take(origins_.resolve(caller), [&](const Who& who) -> Result<std::size_t> {
+    return turns_.take(origins_.resolve(caller), id, [&](const Who& who) -> Result<std::size_t> {
         TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
         TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
         TRY(require_regular(object));
@@ -81,7 +81,7 @@ Result<> LiveTree::fsync(NodeId id, bool data_only) {
 
 Result<> LiveTree::fallocate(const Caller& caller, NodeId id, int mode, std::uint64_t offset,
                              std::uint64_t length) {
-    return turns_.take(origins_.resolve(caller), [&](const Who& who) -> Result<> {
+    return turns_.take(origins_.resolve(caller), id, [&](const Who& who) -> Result<> {
         TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
         TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
         TRY(require_regular(object));
@@ -106,7 +106,7 @@ Result<> LiveTree::fallocate(const Caller& caller, NodeId id, int mode, std::uin
 Result<std::size_t> LiveTree::copy_file_range(const Caller& caller, NodeId from,
                                               std::uint64_t from_offset, NodeId to,
                                               std::uint64_t to_offset, std::size_t length) {
-    return turns_.take(origins_.resolve(caller), [&](const Who& who) -> Result<std::size_t> {
+    return turns_.take(origins_.resolve(caller), to, [&](const Who& who) -> Result<std::size_t> {
         TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
         TRY_ASSIGN(const ObjectPtr source, objects_.get(from));
         TRY_ASSIGN(const ObjectPtr target, objects_.get(to));

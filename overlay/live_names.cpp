@@ -255,7 +255,8 @@ Result<> LiveTree::remove_name(const Who& who, const ObjectPtr& parent, const Ha
 }
 
 Result<> LiveTree::unlink(const Caller& caller, NodeId parent, std::string_view name) {
-    return turns_.take(origins_.resolve(caller), [&](const Who& who) -> Result<> {
+    const std::size_t thing = thing_of(parent, name);
+    return turns_.take(origins_.resolve(caller), thing, [&](const Who& who) -> Result<> {
         TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
         TRY_ASSIGN(const ObjectPtr directory, objects_.get(parent));
         if (is_reserved(directory, name)) return Error(ENOENT);
@@ -270,7 +271,8 @@ Result<> LiveTree::unlink(const Caller& caller, NodeId parent, std::string_view 
 }
 
 Result<> LiveTree::rmdir(const Caller& caller, NodeId parent, std::string_view name) {
-    return turns_.take(origins_.resolve(caller), [&](const Who& who) -> Result<> {
+    const std::size_t thing = thing_of(parent, name);
+    return turns_.take(origins_.resolve(caller), thing, [&](const Who& who) -> Result<> {
         TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
         TRY_ASSIGN(const ObjectPtr directory, objects_.get(parent));
         if (is_reserved(directory, name)) return Error(ENOENT);

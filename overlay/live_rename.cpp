@@ -118,7 +118,8 @@ Result<> LiveTree::rename(const Caller& caller, NodeId parent, std::string_view 
         flags == (RENAME_NOREPLACE | RENAME_EXCHANGE)) {
         return Error(EINVAL);
     }
-    return turns_.take(origins_.resolve(caller), [&](const Who& who) -> Result<> {
+    const std::size_t thing = thing_of(to_parent, to_name);
+    return turns_.take(origins_.resolve(caller), thing, [&](const Who& who) -> Result<> {
         TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
         Side from{{}, {}, std::string(name), {}};
         Side to{{}, {}, std::string(to_name), {}};

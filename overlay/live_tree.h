@@ -65,6 +65,10 @@ class LiveTree final : public Tree {
     using Maker = std::function<Result<>(int directory, const std::string& name, mode_t mode)>;
     struct Side;  // one side of a rename
 
+    /// For Turns: a name.
+    static std::size_t thing_of(NodeId parent, std::string_view name) {
+        return std::hash<std::string_view>()(name) ^ parent;
+    }
     bool is_reserved(const ObjectPtr& parent, std::string_view name) const;
     bool is_removed(const ObjectPtr& directory) const;
     /// The parent's descriptor, when names can be made in it (ENOENT when it is removed already).

@@ -25,8 +25,9 @@ struct Who {
     /// What another session changed in the open interval is kept in a state of its own before this
     /// one changes it. Not for who has no process (the write-back of a mapping).
     bool divides = false;
+    bool shares = false;  ///< it would divide, but there is no division left (turns.h)
 
-    Who together() const { return {origin, session, false}; }
+    Who together() const { return {origin, session, false, false}; }
 };
 
 class Origins {

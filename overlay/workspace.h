@@ -122,7 +122,8 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     Result<> note_revert(const StateTree& tree, const std::string& key, const std::string& event);
 
     // Without the gate.
-    Result<> divide(const Who& who);
+    /// False when nothing was in the interval, or nothing may be changed.
+    Result<bool> divide(const Who& who);
     /// Anything between the root and the live state.
     bool has_changes(const History& history) const;
     void tidy_up();

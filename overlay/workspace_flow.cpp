@@ -73,14 +73,14 @@ Result<NodeNumber> Workspace::seal(NodeKind kind, const std::string& name, const
 // Nothing moves, so neither the kernel nor anyone who watches is told; and a write that waits for
 // this must not be waited for, so nothing is written back. (A mapping's stores of before may thus
 // fall behind the division, like those of anyone who does not sync.)
-Result<> Workspace::divide(const Who& who) {
+Result<bool> Workspace::divide(const Who& who) {
     const std::lock_guard lock(operation_mutex_);
     const Gate::Closed closed = gate_.close();
-    if (gate_.wounded() || capture_.interval_is_empty()) return {};
+    if (gate_.wounded() || capture_.interval_is_empty()) return false;
     TRY(seal(NodeKind::kTurn, "",
              "before " + origins_->name_of(who.session) + " changed what others had changed",
              who.origin));
-    return {};
+    return true;
 }
 
 Result<> Workspace::set_pending(const std::optional<Pending>& pending) {

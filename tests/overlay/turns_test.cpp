@@ -32,7 +32,8 @@ class Taking : public Looking {
     }
 
     // `lose` is the agent's, `state` what must be in a state and come back.
-    void expect_kept(const std::function<void()>& prepare, const std::function<int()>& lose) {
+    void expect_kept(const std::function<void()>& prepare, const std::function<int()>& lose,
+                     bool contested = true) {
         start();
         as_user();
         prepare();
@@ -43,9 +44,11 @@ class Taking : public Looking {
         ASSERT_EQ(turns().size(), 1U);
         const std::string turn = "n" + std::to_string(turns()[0].number);
         EXPECT_NE(turns()[0].text.find("agent"), std::string::npos);
-        // It is not silent about it either: both changed it.
-        EXPECT_KIND(ErrorKind::kConflict, operations().revert(World::asker(), "agent", false));
-        EXPECT_EQ(difference(after, world_->look()), "");
+        if (contested) {
+            // It is not silent about it either: both changed it.
+            EXPECT_KIND(ErrorKind::kConflict, operations().revert(World::asker(), "agent", false));
+            EXPECT_EQ(difference(after, world_->look()), "");
+        }
         ASSERT_OK(operations().rollback(World::asker(), turn, false, overlay::Consent::kAll));
         EXPECT_EQ(difference(state, world_->look()), "");
         ASSERT_OK(operations().redo(World::asker(), 1, overlay::Consent::kAll));
@@ -54,6 +57,10 @@ class Taking : public Looking {
         EXPECT_EQ(actor().read("old").value_or(""), "old\n");
         ASSERT_ASSIGN(const auto checked, operations().check(false));
         EXPECT_EQ(checked.problems, std::vector<std::string>());
+    }
+
+    void expect_in_a_state(const std::function<void()>& prepare, const std::function<int()>& lose) {
+        expect_kept(prepare, lose, false);
     }
 
     std::string run_;
@@ -225,8 +232,69 @@ TEST_F(Taking, SessionsThatTakeTurnsAllDayShareAnInterval) {
     }
     EXPECT_GE(turns().size(), static_cast<std::size_t>(overlay::Turns::kMost));
     EXPECT_LT(turns().size(), 200U);
+    // Not for ever: they take turns again as soon as they may.
+    const std::size_t shared = turns().size();
+    while (turns().size() == shared) {
+        as_user();
+        ASSERT_EQ(actor().append("old", "u"), 0);
+        as_agent();
+        ASSERT_EQ(actor().append("old", "a"), 0);
+        std::this_thread::yield();
+    }
     ASSERT_OK(operations().discard(World::asker(), false, overlay::Consent::kAll));
     EXPECT_EQ(actor().read("old").value_or(""), "old\n");
+}
+
+TEST_F(Taking, AnOldFileThatTheUserChangedIsRemovedS60) {
+    expect_in_a_state([&] { ASSERT_EQ(actor().append("old", "user\n"), 0); },
+                      [&] { return actor().unlink("old"); });
+}
+
+TEST_F(Taking, AnOldFileThatTheUserChangedIsReplacedS60) {
+    expect_in_a_state(
+        [&] {
+            ASSERT_EQ(actor().append("old", "user\n"), 0);
+            as_agent();
+            make("new", "agent\n");
+        },
+        [&] { return actor().rename("new", "old", 0); });
+}
+
+TEST_F(Taking, AnOldFileChangedByOneNameIsRemovedByTheOtherS60) {
+    expect_in_a_state(
+        [&] {
+            ASSERT_EQ(actor().link("old", "d/other"), 0);
+            ASSERT_EQ(actor().append("d/other", "user\n"), 0);
+            ASSERT_EQ(actor().unlink("d/other"), 0);
+        },
+        [&] { return actor().unlink("old"); });
+}
+
+TEST_F(Taking, AFileWithoutANameSpendsNoDivisions) {
+    start();
+    as_user();
+    const auto file = world_->tree().tmpfile({0, 0, ::getpid(), 0022}, overlay::kRootId, 0600);
+    ASSERT_TRUE(file.ok());
+    overlay::Caller agent{0, 0, kAgent, 0022};
+    const std::byte data{'x'};
+    for (unsigned i = 0; i < 3; ++i)
+        ASSERT_OK(world_->tree().write(agent, file->id, sys::ConstBytes(&data, 1), i, false));
+    EXPECT_EQ(turns().size(), 0U);
+    as_user();
+    make("mine", "user");
+    as_agent();
+    ASSERT_EQ(actor().unlink("mine"), 0);
+    EXPECT_EQ(turns().size(), 1U);
+}
+
+TEST_F(Taking, AFileOfTheUserIsExchangedS60) {
+    expect_kept(
+        [&] {
+            make("mine", "user\n");
+            as_agent();
+            make("its", "agent\n");
+        },
+        [&] { return actor().rename("its", "mine", RENAME_EXCHANGE); });
 }
 
 TEST_F(Taking, WhoWentBackToATurnIsAtTheBeginningOfAStep) {
@@ -242,6 +310,79 @@ TEST_F(Taking, WhoWentBackToATurnIsAtTheBeginningOfAStep) {
     make("later", "x");
     ASSERT_OK(operations().undo(World::asker(), 1, overlay::Consent::kAll));
     EXPECT_EQ(difference(at_turn, world_->look()), "");
+}
+
+TEST_F(Taking, ThreeSessionsOnOneFile) {
+    start();
+    overlay::Asker asker = World::asker();
+    asker.pid = kAgent + 1;
+    asker.session = "blue";
+    ASSERT_OK(operations().begin_run(asker, "blue"));
+    std::vector<Snapshot> states;
+    const auto blue = [&] { actor().set_caller({0, 0, kAgent + 1, 0022}); };
+    std::vector<std::string> nodes;
+    as_user();
+    for (int i = 0; i < 12; ++i) {
+        states.push_back(world_->look());
+        if (i % 3 == 0) as_user();
+        if (i % 3 == 1) as_agent();
+        if (i % 3 == 2) blue();
+        ASSERT_EQ(actor().write("old", static_cast<unsigned>(i) / 2, std::to_string(i)), 0);
+    }
+    states.push_back(world_->look());
+    const auto found = turns();
+    ASSERT_EQ(found.size(), 11U);
+    std::vector<journal::NodeNumber> numbers;
+    for (const auto& node : found)
+        numbers.push_back(node.number);
+    std::sort(numbers.begin(), numbers.end());
+    for (const auto number : numbers)
+        nodes.push_back("n" + std::to_string(number));
+    for (std::size_t k : {3U, 10U, 0U, 7U, 5U}) {
+        ASSERT_OK(operations().rollback(World::asker(), nodes[k], false, overlay::Consent::kAll));
+        EXPECT_EQ(difference(states[k + 1], world_->look()), "") << k;
+    }
+    ASSERT_OK(operations().redo(World::asker(), 1, overlay::Consent::kAll));
+    EXPECT_EQ(difference(states[8], world_->look()), "");
+    ASSERT_OK(operations().undo(World::asker(), 1, overlay::Consent::kAll));
+    EXPECT_EQ(difference(states.front(), world_->look()), "");
+    ASSERT_OK(operations().redo(World::asker(), 5, overlay::Consent::kAll));
+    EXPECT_EQ(difference(states[8], world_->look()), "");
+    expect_conflict("blue", "old");
+    ASSERT_ASSIGN(const auto checked, operations().check(false));
+    EXPECT_EQ(checked.problems, std::vector<std::string>());
+}
+
+TEST_F(Taking, UndoOfATurnIsAConflictWithTheRestOfTheStep) {
+    start();
+    as_user();
+    make("mine", "user\n");
+    make("mine2", "user\n");
+    as_agent();
+    ASSERT_EQ(actor().append("mine", "agent\n"), 0);
+    const Snapshot all = world_->look();
+    const std::string turn = "n" + std::to_string(turns()[0].number);
+    expect_conflict(turn, "mine");
+    EXPECT_EQ(difference(all, world_->look()), "");
+}
+
+TEST_F(Taking, ARenameOverAFileOfTheUserInADirectoryOfItsOwnS60) {
+    expect_kept([&] { make("d/mine", "user\n"); },
+                [&] { return actor().rename("old", "d/mine", 0); });
+}
+
+TEST_F(Taking, OneBusyFileDoesNotSpendTheDivisionsOfOthers) {
+    start();
+    for (int i = 0; i < 300; ++i) {
+        i % 2 == 0 ? as_user() : as_agent();
+        ASSERT_EQ(actor().append("old", std::to_string(i) + "\n"), 0);
+    }
+    as_user();
+    make("precious", "user");
+    const std::size_t before = turns().size();
+    as_agent();
+    ASSERT_EQ(actor().unlink("precious"), 0);
+    EXPECT_EQ(turns().size(), before + 1);
 }
 
 }  // namespace
