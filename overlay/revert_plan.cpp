@@ -205,8 +205,8 @@ bool Planner::removed_by_others(const ObjectKey& key) const {
     bool others = true;
     for (const auto& [at, touches] : touches_.names) {
         for (const NameTouch& touch : touches) {
-            if (touch.image->image.object != key || touch.interval < newest) continue;
-            newest = touch.interval;
+            if (touch.image->image.object != key || touch.part < newest) continue;
+            newest = touch.part;
             others = touch.others;
         }
     }

@@ -89,14 +89,15 @@ Result<RevertTouches> RevertTouches::read(const History& history, Layers& layers
         if (first == intervals.end() || interval.number < first->number) continue;
         const bool selected = is_selected(interval);
         TRY_ASSIGN(const LayerPtr layer, layers.read(interval.delta));
+        const std::size_t part = touches.parts.size();
         touches.parts.push_back({interval.number, layer});
         for (const auto& [at, state] : layer->delta.names) {
-            NameTouch touch{interval.number, layer, &state};
+            NameTouch touch{interval.number, part, layer, &state};
             sessions.judge(touch, state.origins, selected);
             touches.names[at].push_back(std::move(touch));
         }
         for (const auto& [key, image] : layer->delta.objects) {
-            ObjectTouch touch{interval.number, layer, &image};
+            ObjectTouch touch{interval.number, part, layer, &image};
             sessions.judge(touch, image.origins, selected);
             touches.objects[key].push_back(std::move(touch));
         }

@@ -17,6 +17,7 @@ struct RevertSelection {
 template <class Image>
 struct Touch {
     std::size_t interval = 0;  ///< counts from the oldest; turns divide none
+    std::size_t part = 0;      ///< in `parts`
     LayerPtr layer{};
     const Image* image = nullptr;
     bool selected = false;  ///< by someone selected, in a selected interval
