@@ -1,8 +1,9 @@
 // Calls of tools, and the question to the user before them.
 #include <random>
 
-#include "base/digest.h"
+#include "mcp/arguments.h"
 #include "mcp/revert_tool.h"
+#include "mcp/schema.h"
 #include "mcp/server.h"
 
 namespace unwrite::mcp {
@@ -10,6 +11,8 @@ namespace unwrite::mcp {
 namespace {
 
 constexpr const char* kQuestion = "approve";
+constexpr const char* kConfirm = "confirm";
+constexpr const char* kToken = "token";
 constexpr std::size_t kMostQuestions = 64;
 
 Json tool_result(const ToolAnswer& answer) {
@@ -23,10 +26,18 @@ Json refused(const Tool& tool, const std::string& why) {
     return tool_result({true, "Tool '" + std::string(tool.name) + "' was not run: " + why, {}});
 }
 
-Json question(const Tool& tool, const Json& arguments) {
+Json question(const std::string& shown) {
     return Json{{"mode", "form"},
-                {"message", approval_question(tool, arguments)},
+                {"message", shown},
                 {"requestedSchema", Json{{"type", "object"}, {"properties", Json::object()}}}};
+}
+
+std::string new_token() {
+    std::random_device random;
+    std::string token;
+    for (int i = 0; i < 4; ++i)
+        token += (i == 0 ? "" : "-") + std::to_string(random());
+    return token;
 }
 
 bool can_be_asked(const Json& capabilities) {
@@ -38,6 +49,7 @@ bool can_be_asked(const Json& capabilities) {
 Server::Handled Server::call_tool(const Call& call) {
     const Json& params = call.message.params;
     const std::string name = text_member(params, "name");
+    if (name == kConfirm && confirms(call)) return confirm(member(params, "arguments"));
     const Tool* tool = find_tool(name);
     if (tool == nullptr || (tool->opt_in && !session_.reverts.enabled)) {
         return ProtocolError{ErrorCode::kInvalidParams, "Unknown tool: " + name.substr(0, 100),
@@ -50,7 +62,7 @@ Server::Handled Server::call_tool(const Call& call) {
         return ProtocolError{ErrorCode::kInvalidParams, "arguments must be an object", nullptr,
                              call.message.id};
     }
-    if (!tool->read_only) {
+    if (changes_files(*tool, arguments)) {
         if (auto instead = approve(call, *tool, arguments)) return *std::move(instead);
     }
     return run_tool(*tool, arguments);
@@ -69,75 +81,133 @@ std::optional<Server::Handled> Server::approve(const Call& call, const Tool& too
     if (approval_ == Approval::kClient) return std::nullopt;
     if (approval_ == Approval::kDeny)
         return refused(tool, "this server was started with --approval deny");
-    if (can_be_asked(call.capabilities))
-        return call.modern ? ask_modern(call, tool, arguments) : ask_legacy(call, tool, arguments);
-    if (call.modern) {
-        return ProtocolError{
-            ErrorCode::kMissingCapability, "The user is to be asked, and this client cannot do so",
-            Json{{"requiredCapabilities", Json{{"elicitation", Json::object()}}}}, call.message.id};
-    }
-    return refused(tool,
-                   "the user is to be asked, and this client cannot do so; start the server with "
-                   "--approval client to leave the question to the host");
+    if (confirms(call)) return hold_back(tool, arguments);
+    return call.modern ? ask_modern(call, tool, arguments)
+                       : ask_legacy(call.message.id, tool, arguments);
 }
 
-// What the user approves is this call of this tool, once.
-std::string Server::new_state(const Tool& tool, const Json& arguments) {
-    std::random_device random;
-    std::string text = std::string(tool.name) + '\0' + dump(arguments);
-    const std::string digest = to_text(digest_of(text));
-    std::string nonce;
-    for (int i = 0; i < 4; ++i)
-        nonce += std::to_string(random()) + "-";
-    return nonce + digest;
+// A client that cannot ask the user gets the call in two parts, of which its own prompt, which
+// knows the tools' annotations, sees the second.
+bool Server::confirms(const Call& call) const {
+    return approval_ == Approval::kElicit && !can_be_asked(call.capabilities);
+}
+
+std::string Server::keep_waiting(Waiting call) {
+    if (waiting_.size() >= kMostQuestions) waiting_.clear();
+    return waiting_.emplace(new_token(), std::move(call)).first->first;
+}
+
+std::optional<Server::Waiting> Server::take_waiting(const std::string& token) {
+    auto found = waiting_.extract(token);
+    if (found.empty()) return std::nullopt;
+    return std::move(found.mapped());
+}
+
+bool Server::does_as_shown(const Waiting& call) {
+    return foresee(*call.tool, session_, call.arguments).text == call.shown;
+}
+
+Json Server::hold_back(const Tool& tool, const Json& arguments) {
+    const ToolAnswer foreseen = foresee(tool, session_, arguments);
+    if (foreseen.failed) return tool_result(foreseen);
+    const std::string token = keep_waiting({&tool, arguments, foreseen.text});
+    return tool_result({true,
+                        foreseen.text +
+                            "\nNothing was done yet. Show this to the user; once they agree, call "
+                            "the tool confirm with this token, which is for this call alone: " +
+                            token,
+                        Json{{"status", "needs_confirmation"}, {"token", token}}});
+}
+
+Json Server::confirm(const Json& arguments) {
+    const Json given = arguments.is_null() ? Json::object() : arguments;
+    const auto checked = Arguments::check(given, {kToken});
+    if (!checked) return tool_result(failed(checked.error()));
+    const auto token = checked->required_text(kToken);
+    if (!token) return tool_result(failed(token.error()));
+    const auto call = take_waiting(*token);
+    if (!call) {
+        return tool_result({true,
+                            "Nothing was done: the token is not that of a call that waits. Each is "
+                            "for one call, once; make the call again.",
+                            {}});
+    }
+    // What would come of it by now is not what the user has seen.
+    if (!does_as_shown(*call)) return hold_back(*call->tool, call->arguments);
+    return run_tool(*call->tool, call->arguments);
+}
+
+Json confirm_description() {
+    Json tool = described(
+        "Carries out a call that was held back for the user to agree to, once. Only after the "
+        "user has seen what the call does, and agreed.",
+        object_schema({{kToken, typed("string", "The token that the call was answered with.")}},
+                      {kToken}),
+        Json());
+    tool.erase("outputSchema");
+    Json json{{"name", kConfirm}, {"title", "Confirm a call"}};
+    json.update(tool);
+    json["annotations"] = Json{{"title", "Confirm a call"},
+                               {"readOnlyHint", false},
+                               {"destructiveHint", true},
+                               {"idempotentHint", false},
+                               {"openWorldHint", false}};
+    return json;
 }
 
 std::optional<Server::Handled> Server::ask_modern(const Call& call, const Tool& tool,
                                                   const Json& arguments) {
     const Json& params = call.message.params;
     const std::string state = text_member(params, "requestState");
-    const std::string text = std::string(tool.name) + '\0' + dump(arguments);
     if (!state.empty()) {
-        const bool ours =
-            states_.erase(state) > 0 && state.ends_with("-" + to_text(digest_of(text)));
-        if (!ours) {
+        const auto asked = take_waiting(state);
+        if (!asked || asked->tool != &tool || asked->arguments != arguments) {
             return ProtocolError{ErrorCode::kInvalidParams,
                                  "requestState is not that of a question about this call", nullptr,
                                  call.message.id};
         }
         const Json& response = member(member(params, "inputResponses"), kQuestion);
-        if (text_member(response, "action") == "accept") return std::nullopt;
-        return refused(tool, "the user did not agree");
+        if (text_member(response, "action") != "accept")
+            return refused(tool, "the user did not agree");
+        if (does_as_shown(*asked)) return std::nullopt;
     }
-    if (states_.size() >= kMostQuestions) states_.clear();
-    const std::string fresh = *states_.insert(new_state(tool, arguments)).first;
+    const ToolAnswer foreseen = foresee(tool, session_, arguments);
+    if (foreseen.failed) return tool_result(foreseen);
+    const std::string fresh = keep_waiting({&tool, arguments, foreseen.text});
     return Json{{"resultType", "input_required"},
                 {"inputRequests", Json{{kQuestion, Json{{"method", "elicitation/create"},
-                                                        {"params", question(tool, arguments)}}}}},
+                                                        {"params", question(foreseen.text)}}}}},
                 {"requestState", fresh}};
 }
 
-Server::Handled Server::ask_legacy(const Call& call, const Tool& tool, const Json& arguments) {
+Server::Handled Server::ask_legacy(const Json& request, const Tool& tool, const Json& arguments) {
     if (asked_.size() >= kMostQuestions) return refused(tool, "too many questions are open");
+    const ToolAnswer foreseen = foresee(tool, session_, arguments);
+    if (foreseen.failed) return tool_result(foreseen);
     const std::string id = "unwrite-" + std::to_string(next_question_++);
-    asked_[id] = {call.message.id, &tool, arguments};
+    asked_[id] = {request, {&tool, arguments, foreseen.text}};
     send_(dump(Json{{"jsonrpc", "2.0"},
                     {"id", id},
                     {"method", "elicitation/create"},
-                    {"params", question(tool, arguments)}}));
+                    {"params", question(foreseen.text)}}));
     return Json();
 }
 
 void Server::answered(const Message& response) {
     if (!response.id.is_string()) return;
-    const auto found = asked_.find(response.id.get<std::string>());
-    if (found == asked_.end()) return;
-    const Asked asked = std::move(found->second);
-    asked_.erase(found);
-    const Json result = text_member(response.result, "action") == "accept"
-                            ? run_tool(*asked.tool, asked.arguments)
-                            : refused(*asked.tool, "the user did not agree");
-    send_(dump(result_of(asked.id, result)));
+    auto found = asked_.extract(response.id.get<std::string>());
+    if (found.empty()) return;
+    const auto& [request, call] = found.mapped();
+    Handled result;
+    if (text_member(response.result, "action") != "accept") {
+        result = refused(*call.tool, "the user did not agree");
+    } else if (does_as_shown(call)) {
+        result = run_tool(*call.tool, call.arguments);
+    } else {
+        result = ask_legacy(request, *call.tool, call.arguments);
+    }
+    const Json& json = std::get<Json>(result);
+    if (!json.is_null()) send_(dump(result_of(request, json)));
 }
 
 }  // namespace unwrite::mcp

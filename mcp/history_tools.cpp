@@ -1,6 +1,7 @@
 #include "mcp/history_tools.h"
 
 #include <cerrno>
+#include <set>
 
 #include "edit/text_safety.h"
 #include "mcp/arguments.h"
@@ -14,6 +15,7 @@ namespace {
 using overlay::Consent;
 
 constexpr std::uint64_t kMostNodes = 200;
+constexpr const char* kDryRun = "dry_run";
 
 ToolAnswer answered(Result<ToolAnswer> answer) {
     return answer ? *std::move(answer) : failed(answer.error());
@@ -41,11 +43,23 @@ bool was_held_back(const overlay::Moved& moved) {
     return moved.from == 0 && !(moved.others.empty() && moved.behind.empty());
 }
 
+std::string lines_of_others(const overlay::Moved& moved) {
+    std::set<std::string> lines;
+    for (const overlay::Origin& origin : moved.others)
+        lines.insert("what was changed by " + edit::displayed(origin.session) + "\n");
+    for (const std::string& path : moved.behind)
+        lines.insert("what changed behind the mount: " + edit::displayed(path) + "\n");
+    std::string text;
+    for (const std::string& line : lines)
+        text += "Only with include_others: " + line;
+    return text;
+}
+
 Result<ToolAnswer> rollback(ToolSession& session, const Json& json) {
     TRY_ASSIGN(const Arguments arguments,
-               Arguments::check(json, {"to", "dry_run", "include_others"}));
+               Arguments::check(json, {"to", kDryRun, "include_others"}));
     TRY_ASSIGN(const std::string to, arguments.text("to"));
-    TRY_ASSIGN(const bool dry_run, arguments.flag("dry_run"));
+    TRY_ASSIGN(const bool dry_run, arguments.flag(kDryRun));
     TRY_ASSIGN(const bool include_others, arguments.flag("include_others"));
     const Consent consent = dry_run          ? Consent::kNone
                             : include_others ? Consent::kAll
@@ -56,7 +70,8 @@ Result<ToolAnswer> rollback(ToolSession& session, const Json& json) {
     ToolAnswer answer{false, "", encode(moved)};
     const std::string target = "n" + std::to_string(moved.to);
     if (dry_run) {
-        answer.text = "A rollback to " + target + " would do this:\n" + lines_of(moved.changes);
+        answer.text = "A rollback to " + target + " would do this:\n" + lines_of(moved.changes) +
+                      lines_of_others(moved);
     } else if (was_held_back(moved)) {
         answer.failed = true;
         answer.text =
@@ -121,6 +136,15 @@ ToolAnswer call_rollback(ToolSession& session, const Json& arguments) {
     return answered(rollback(session, arguments));
 }
 
+bool is_dry_run(const Json& rollback) {
+    return member(rollback, kDryRun) == Json(true);
+}
+
+Json as_dry_run(Json rollback) {
+    rollback[kDryRun] = true;
+    return rollback;
+}
+
 ToolAnswer call_status(ToolSession& session, const Json& arguments) {
     return answered(status(session, arguments));
 }
@@ -151,7 +175,7 @@ Json rollback_description() {
         object_schema({{"to", typed("string",
                                     "A checkpoint's name, \"n12\" or \"root\"; default: the "
                                     "newest named checkpoint.")},
-                       {"dry_run", typed("boolean", "Only say what would happen.")},
+                       {kDryRun, typed("boolean", "Only say what would happen.")},
                        {"include_others", typed("boolean",
                                                 "Also take along what others changed since, and "
                                                 "what changed behind the mount.")}}),

@@ -7,6 +7,8 @@ namespace unwrite::mcp {
 
 ToolAnswer call_checkpoint(ToolSession& session, const Json& arguments);
 ToolAnswer call_rollback(ToolSession& session, const Json& arguments);
+bool is_dry_run(const Json& rollback);
+Json as_dry_run(Json rollback);
 ToolAnswer call_status(ToolSession& session, const Json& arguments);
 ToolAnswer call_diff(ToolSession& session, const Json& arguments);
 ToolAnswer call_log(ToolSession& session, const Json& arguments);

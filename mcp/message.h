@@ -24,7 +24,6 @@ enum class ErrorCode : int {
     kInvalidParams = -32602,
     kInternal = -32603,
     kNoResource = -32002,
-    kMissingCapability = -32021,
     kVersion = -32022,
 };
 

@@ -144,7 +144,7 @@ void Server::notified(const Message& message) {
         // Its place stays: a batch counts its messages.
         if (is_it(item)) std::get<Message>(item.parsed).kind = MessageKind::kNotification;
     }
-    std::erase_if(asked_, [&](const auto& entry) { return entry.second.id == id; });
+    std::erase_if(asked_, [&](const auto& entry) { return entry.second.request == id; });
 }
 
 Json Server::complete(const Call& call, Json result) const {
@@ -213,8 +213,10 @@ Server::Handled Server::list_tools(const Call& call) {
     for (const Tool& tool : tools()) {
         if (!tool.opt_in || session_.reverts.enabled) list.push_back(describe(tool));
     }
+    if (confirms(call)) list.push_back(confirm_description());
     Json result{{"tools", std::move(list)}};
-    keep(result, call.modern, kHour, "public");
+    // Whether the client can ask the user is a matter of this client.
+    keep(result, call.modern, kHour, approval_ == Approval::kElicit ? "private" : "public");
     return result;
 }
 

@@ -7,7 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <set>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,7 +20,7 @@ namespace unwrite::mcp {
 /// Who is asked before a tool changes anything.
 enum class Approval {
     kClient,  ///< the host, which knows the tools' annotations
-    kElicit,  ///< the user, through the client
+    kElicit,  ///< the user, through the client; else the call is held back until it is confirmed
     kDeny,    ///< nobody: such tools are refused
 };
 
@@ -92,26 +92,42 @@ class Server {
     Json run_tool(const Tool& tool, const Json& arguments);
     /// Nothing when the tool may go on.
     std::optional<Handled> approve(const Call& call, const Tool& tool, const Json& arguments);
+    /// The client cannot ask the user, who is to be asked.
+    bool confirms(const Call& call) const;
+    Json hold_back(const Tool& tool, const Json& arguments);
+    Json confirm(const Json& arguments);
     std::optional<Handled> ask_modern(const Call& call, const Tool& tool, const Json& arguments);
-    Handled ask_legacy(const Call& call, const Tool& tool, const Json& arguments);
+    /// A null result: the user was asked, and the answer comes later.
+    Handled ask_legacy(const Json& request, const Tool& tool, const Json& arguments);
     void answered(const Message& response);
-    std::string new_state(const Tool& tool, const Json& arguments);
 
-    struct Asked {
-        Json id;
-        const Tool* tool;
-        Json arguments;
+    /// A call that waits for the user's agreement, with what the user was shown of it.
+    struct Waiting {
+        const Tool* tool = nullptr;
+        Json arguments{};
+        std::string shown{};
     };
+    struct Asked {
+        Json request;  ///< the id of the call
+        Waiting call;
+    };
+    std::string keep_waiting(Waiting call);
+    std::optional<Waiting> take_waiting(const std::string& token);
+    /// What it would do is still what the user was shown.
+    bool does_as_shown(const Waiting& call);
 
     const Approval approval_;
     ToolSession session_;
     const Send send_;
     std::deque<Item> queue_;
     bool initialized_ = false;
-    Json capabilities_{};                 ///< the client's, of the handshake
-    std::map<std::string, Asked> asked_;  ///< by the id of our question
-    std::set<std::string> states_;        ///< of questions that were not answered yet
+    Json capabilities_{};                     ///< the client's, of the handshake
+    std::map<std::string, Asked> asked_;      ///< by the id of our question
+    std::map<std::string, Waiting> waiting_;  ///< by the token or state that lets it go on
     std::uint64_t next_question_ = 1;
 };
+
+/// An entry of tools/list: the tool of those clients that cannot ask the user.
+Json confirm_description();
 
 }  // namespace unwrite::mcp

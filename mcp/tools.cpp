@@ -45,13 +45,30 @@ Json describe(const Tool& tool) {
     return json;
 }
 
-std::string approval_question(const Tool& tool, const Json& arguments) {
+namespace {
+
+std::string question(const Tool& tool, const Json& arguments) {
     const std::string patch = text_member(arguments, "patch");
     if (!patch.empty()) return edit::approval_summary(patch);
     const std::string path = text_member(arguments, "path");
     if (!path.empty()) return std::string(tool.title) + ": " + edit::displayed(path);
     const std::string to = text_member(arguments, "to");
     return std::string(tool.title) + (to.empty() ? "" : ": " + edit::displayed(to)) + "?";
+}
+
+}  // namespace
+
+bool changes_files(const Tool& tool, const Json& arguments) {
+    if (!tool.destructive) return false;
+    return tool.call != call_rollback || !is_dry_run(arguments);
+}
+
+ToolAnswer foresee(const Tool& tool, ToolSession& session, const Json& arguments) {
+    const std::string text = question(tool, arguments);
+    if (tool.call != call_rollback) return {false, text, {}};
+    ToolAnswer dry = call_rollback(session, as_dry_run(arguments));
+    if (!dry.failed) dry.text = text + "\n" + dry.text;
+    return dry;
 }
 
 ToolAnswer failed(const Error& error) {

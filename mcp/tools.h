@@ -48,8 +48,11 @@ const std::vector<Tool>& tools();
 const Tool* find_tool(const std::string& name);
 /// An entry of tools/list.
 Json describe(const Tool& tool);
-/// What the user is asked before the tool does anything.
-std::string approval_question(const Tool& tool, const Json& arguments);
+/// False too for a call of rollback that is only to say what it would do.
+bool changes_files(const Tool& tool, const Json& arguments);
+/// What the user is shown before the tool does anything; changes nothing. Failed: it could not be
+/// done, so nobody need be asked.
+ToolAnswer foresee(const Tool& tool, ToolSession& session, const Json& arguments);
 
 ToolAnswer failed(const Error& error);
 

@@ -1,4 +1,4 @@
-# The tools of an agent: `unwrite mcp` as its clients speak to it (tools_client.py, killed_client.py, sdk_client.mjs), and read, edit and apply.
+# The tools of an agent: `unwrite mcp` as its clients speak to it (tools_client.py, approving_client.py, killed_client.py, sdk_client.mjs), and read, edit and apply.
 # shellcheck shell=bash
 
 client() { python3 "$here/tools_client.py" "$@"; }
@@ -17,7 +17,7 @@ S2_S131_any_input_has_an_answer() {
 
 S3_S28_S143_approval() {
     begin
-    client approval "$program" "$W"
+    python3 "$here/approving_client.py" approval "$program" "$W"
     cd /
 }
 

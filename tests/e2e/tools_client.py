@@ -297,45 +297,6 @@ def protocol(program, directory):
     check(closed.process.wait(30) == 0, "a reader that goes away")
 
 
-def approval(program, directory):
-    os.chdir(directory)
-    able = {"elicitation": {"form": {}}}
-    client = Client(program, directory, "modern", ("--approval", "elicit"), able)
-    call = {"name": "Edit", "arguments": {"patch": lp1(asked="T\nx\n.\n")}}
-    asked = client.request("tools/call", call)["result"]
-    check(asked["resultType"] == "input_required", asked)
-    check(asked["inputRequests"]["approve"]["params"]["message"] ==
-          "Apply patch to 1 file(s): asked", asked)
-    check(not os.path.exists("asked"), "nothing before the answer")
-    other = {"name": "Edit", "arguments": {"patch": lp1(other="T\nx\n.\n")},
-             "requestState": asked["requestState"],
-             "inputResponses": {"approve": {"action": "accept", "content": {}}}}
-    check("error" in client.request("tools/call", other), "an approval is for its call alone")
-    for action, result in (("decline", False), ("accept", True)):
-        asked = client.request("tools/call", call)["result"]
-        client.request("tools/call", {
-            **call, "requestState": asked["requestState"],
-            "inputResponses": {"approve": {"action": action, "content": {}}}})
-        check(os.path.exists("asked") == result, action)
-    client.end()
-    unable = Client(program, directory, "modern", ("--approval", "elicit"))
-    check(unable.request("tools/call", call)["error"]["code"] == -32021, "no elicitation")
-    unable.end()
-
-    legacy = Client(program, directory, "2025-11-25", ("--approval", "elicit"), able)
-    os.unlink("asked")
-    legacy.send(legacy.message("tools/call", call))
-    question = legacy.receive()
-    check(question["method"] == "elicitation/create", question)
-    legacy.send({"jsonrpc": "2.0", "id": question["id"],
-                 "result": {"action": "accept", "content": {}}})
-    check(not legacy.receive()["result"]["isError"] and os.path.exists("asked"), "legacy")
-    legacy.end()
-    never = Client(program, directory, "2025-06-18", ("--approval", "deny"))
-    check(never.call("Undo")["isError"] and not never.call("Read", path="asked")["isError"], "deny")
-    never.end()
-
-
 def reverting(program, directory):
     """revert_to_state: only there when asked for, carried out between two calls, never over a file
     that is open for writing, never over what the user changed."""
