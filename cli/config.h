@@ -5,6 +5,8 @@
 //   [restore]  mtime = "exact" | "now"
 //   [gc]       max_age_days = 30   max_abandoned = 0   max_bytes = "10G"      (0: no limit)
 //   [policy]   profile = "default" | "strict-forge" | "none"   ask_timeout = "60s"
+//              size_cap = "10M" (0: no limit)   size_cap_for = "agents" | "everyone"
+//              databases = "agents" | "everyone" (are asked about) | "allow"
 //   [[policy.rule]]  pattern = "..."
 //                    action = "allow" | "ask" | "deny-write" | "deny" | "hide" | "watch"
 //                    for = "everyone" | "agents"  reason = "..."
@@ -30,12 +32,14 @@ struct Config {
     std::string profile = "default";
     std::vector<overlay::Rule> rules{};  ///< in order; `source` is "file:line"
     std::chrono::seconds ask_timeout{60};
+    overlay::SizeCap size_cap{std::uint64_t{10} << 20, overlay::Subjects::kAgents};
+    std::string databases = "agents";
 
     /// kUsage naming the rule whose pattern is wrong.
     Result<std::shared_ptr<const overlay::Policy>> policy() const;
     overlay::SessionOptions session_options(
         bool create, std::shared_ptr<const overlay::Policy> policy = nullptr) const {
-        return {create, durable, mtime_now, std::move(policy), git_tags, ask_timeout};
+        return {create, durable, mtime_now, std::move(policy), git_tags, ask_timeout, size_cap};
     }
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "cli/text.h"
@@ -66,32 +67,61 @@ Error wrong_value(const std::string& file, const toml::source_region& at, const 
                  "docs/cli.md lists the keys");
 }
 
+namespace {
+
+Result<> read_rules(const toml::node& node, const std::string& file, Config& config) {
+    const toml::array* rules = node.as_array();
+    if (rules == nullptr) return wrong_value(file, node.source(), "bad value for `policy.rule`");
+    for (const toml::node& rule : *rules) {
+        TRY_ASSIGN(config.rules.emplace_back(), read_rule(rule, file));
+        // Compiled one by one, so that a wrong pattern is found where it stands.
+        TRY(overlay::Policy::compile({config.rules.back()}));
+    }
+    return {};
+}
+
+bool is_one_of(const std::string& text, std::initializer_list<const char*> words) {
+    return std::find(words.begin(), words.end(), text) != words.end();
+}
+
+/// False for a value that it does not take.
+bool read_setting(const std::string& name, const std::string& text, Config& config) {
+    if (name == "profile") {
+        config.profile = text;
+        return is_one_of(text, {"default", "strict-forge", "none"});
+    }
+    if (name == "databases") {
+        config.databases = text;
+        return is_one_of(text, {"agents", "everyone", "allow"});
+    }
+    if (name == "size_cap_for") {
+        config.size_cap.subjects = text == "agents" ? Subjects::kAgents : Subjects::kEveryone;
+        return is_one_of(text, {"agents", "everyone"});
+    }
+    if (name == "size_cap") {
+        const Result<std::uint64_t> bytes = parse_size(text);
+        if (bytes) config.size_cap.bytes = *bytes;
+        return bytes.ok();
+    }
+    const Result<std::uint64_t> seconds = parse_age(text);  // ask_timeout
+    if (!seconds || *seconds == 0 || *seconds > kMostPatience) return false;
+    config.ask_timeout = std::chrono::seconds(*seconds);
+    return true;
+}
+
+}  // namespace
+
 Result<> read_policy(const toml::table& table, const std::string& file, Config& config) {
     for (const auto& [name, node] : table) {
-        const std::string key = "policy." + std::string(name.str());
-        if (key == "policy.profile") {
-            TRY_ASSIGN(config.profile, text_of(node, key, file));
-            if (config.profile != "default" && config.profile != "strict-forge" &&
-                config.profile != "none")
-                return wrong_value(file, node.source(), "bad value for `" + key + "`");
-        } else if (key == "policy.ask_timeout") {
-            TRY_ASSIGN(const std::string text, text_of(node, key, file));
-            const Result<std::uint64_t> seconds = parse_age(text);
-            if (!seconds || *seconds == 0 || *seconds > kMostPatience)
-                return wrong_value(file, node.source(), "bad value for `" + key + "`");
-            config.ask_timeout = std::chrono::seconds(*seconds);
-        } else if (key == "policy.rule") {
-            const toml::array* rules = node.as_array();
-            if (rules == nullptr)
-                return wrong_value(file, node.source(), "bad value for `" + key + "`");
-            for (const toml::node& rule : *rules) {
-                TRY_ASSIGN(config.rules.emplace_back(), read_rule(rule, file));
-                // Compiled one by one, so that a wrong pattern is found where it stands.
-                TRY(overlay::Policy::compile({config.rules.back()}));
-            }
-        } else {
-            return wrong_value(file, name.source(), "unknown key " + quote_name(key));
+        const std::string key(name.str());
+        if (key == "rule") {
+            TRY(read_rules(node, file, config));
+            continue;
         }
+        if (!is_one_of(key, {"profile", "databases", "size_cap", "size_cap_for", "ask_timeout"}))
+            return wrong_value(file, name.source(), "unknown key " + quote_name("policy." + key));
+        if (!node.is_string() || !read_setting(key, node.value_or(std::string()), config))
+            return wrong_value(file, node.source(), "bad value for `policy." + key + "`");
     }
     return {};
 }
@@ -100,6 +130,12 @@ Result<std::shared_ptr<const overlay::Policy>> Config::policy() const {
     std::vector<Rule> all;
     if (profile == "strict-forge") all = overlay::strict_forge_rules();
     if (profile == "default") all = overlay::default_rules();
+    // Before the profile's: whatever that refuses is not asked about.
+    if (profile != "none" && databases != "allow") {
+        const auto first = overlay::database_rules(databases == "everyone" ? Subjects::kEveryone
+                                                                           : Subjects::kAgents);
+        all.insert(all.begin(), first.begin(), first.end());
+    }
     all.insert(all.end(), rules.begin(), rules.end());
     return overlay::Policy::compile(std::move(all));
 }

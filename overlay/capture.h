@@ -72,6 +72,12 @@ class Capture {
     /// Before everything from `size` on is cut off (or the file is extended to it).
     Result<> cut(const Who& who, const ObjectPtr& object, std::uint64_t size);
 
+    /// How much of its content the open interval would hold when [offset, offset+length) were
+    /// captured as well, in bytes that are copied (where nothing is shared by reflink); 0 when
+    /// nothing more would be.
+    Result<std::uint64_t> copied_with(const ObjectPtr& object, std::uint64_t offset,
+                                      std::uint64_t length) const;
+
     /// Makes an older object findable wherever it goes: before a rename or a displacement of its
     /// name.
     Result<> hold(const ObjectPtr& object);
@@ -156,6 +162,7 @@ class Capture {
     Result<bool> covered_object(const Who& who, const ObjectKey& key, bool want_attributes);
     bool covered_content(const Who& who, const ObjectKey& key, std::uint64_t offset,
                          std::uint64_t length) const;
+    bool needs_no_copy(const ObjectKey& key, std::uint64_t offset, std::uint64_t end) const;
     Result<> capture_attributes(const Who& who, const ObjectPtr& object);
     Result<> capture_size(const Who& who, const ObjectPtr& object);
     Result<> capture_blocks(const ObjectPtr& object, std::uint64_t first, std::uint64_t last);

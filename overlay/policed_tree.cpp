@@ -19,11 +19,13 @@ constexpr mode_t kWriteBits = 0222;
 }  // namespace
 
 PolicedTree::PolicedTree(Tree& tree, Objects& objects, const Origins& origins,
-                         std::shared_ptr<const Policy> policy, Auditor& auditor,
-                         Questions& questions)
+                         const Capture& capture, Auditor& auditor, Questions& questions,
+                         std::shared_ptr<const Policy> policy, const SizeCap& cap)
     : tree_(tree),
       objects_(objects),
       origins_(origins),
+      capture_(capture),
+      cap_(cap),
       rulebook_(std::move(policy)),
       auditor_(auditor),
       questions_(questions) {}
@@ -39,6 +41,12 @@ void PolicedTree::Mark::add(const Mark& other) {
         to->watched |= from->watched;
     }
     judges_below |= other.judges_below;
+}
+
+// Whatever writing comes to, it comes here: nothing of it is to be asked at each look-up.
+PolicedTree::Refusals PolicedTree::reading(Refusals refused) {
+    refused.write = refused.ask = false;
+    return refused;
 }
 
 PolicedTree::Mark PolicedTree::refusing(Mark mark) {
@@ -230,7 +238,7 @@ Entry PolicedTree::noted(Entry entry, NodeId parent, std::string_view name) {
     }
     keep(entry.id, mark, generation);
     mark.add(mark_of(entry.id));
-    entry.personal = mark.user != mark.agent || mark.user.watched;
+    entry.personal = reading(mark.user) != reading(mark.agent) || mark.user.watched;
     if (mark.user.write && !S_ISLNK(entry.st.st_mode)) entry.st.st_mode &= ~kWriteBits;
     return entry;
 }
@@ -397,34 +405,6 @@ Result<struct stat> PolicedTree::getattr(NodeId id) {
     TRY_ASSIGN(struct stat st, tree_.getattr(id));
     if (mark_of(id).user.write && !S_ISLNK(st.st_mode)) st.st_mode &= ~kWriteBits;
     return st;
-}
-
-Result<struct stat> PolicedTree::setattr(const Caller& caller, NodeId id,
-                                         const AttributeChange& change) {
-    TRY(may_change(caller, "setattr", id));
-    return tree_.setattr(caller, id, change);
-}
-
-Result<std::size_t> PolicedTree::write(const Caller& caller, NodeId id, sys::ConstBytes data,
-                                       std::uint64_t offset, bool kill_privileges) {
-    TRY(may_change(caller, "write", id));
-    return tree_.write(caller, id, data, offset, kill_privileges);
-}
-
-Result<> PolicedTree::fallocate(const Caller& caller, NodeId id, int mode, std::uint64_t offset,
-                                std::uint64_t length) {
-    TRY(may_change(caller, "fallocate", id));
-    return tree_.fallocate(caller, id, mode, offset, length);
-}
-
-Result<std::size_t> PolicedTree::copy_file_range(const Caller& caller, NodeId from,
-                                                 std::uint64_t from_offset, NodeId to,
-                                                 std::uint64_t to_offset, std::size_t length) {
-    TRY(may_change(caller, "copy_file_range", to));
-    const Mark mark = mark_of(from);
-    if (mark.protects() && refusals(mark, caller).read)
-        return refuse(caller, "copy_file_range", path_of(from), S_IFREG);
-    return tree_.copy_file_range(caller, from, from_offset, to, to_offset, length);
 }
 
 Result<> PolicedTree::set_xattr(const Caller& caller, NodeId id, const std::string& name,

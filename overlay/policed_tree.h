@@ -12,6 +12,7 @@
 // refused, or waits (waiting.h) and is made again when there is an answer.
 //
 //   policed_tree.cpp      the requests, and which names and objects the rules are about
+//   policed_content.cpp   the requests that change content, and the size cap
 //   policed_verdicts.cpp  what the rules mean for a caller: allowed, refused, asked about
 //
 // Thread-safe, as Tree. EACCES: refused (D13); ENOENT: hidden.
@@ -26,6 +27,7 @@
 #include <unordered_map>
 
 #include "overlay/auditor.h"
+#include "overlay/capture.h"
 #include "overlay/objects.h"
 #include "overlay/origins.h"
 #include "overlay/questions.h"
@@ -35,10 +37,13 @@ namespace unwrite::overlay {
 
 class PolicedTree final : public Tree {
  public:
-    PolicedTree(Tree& tree, Objects& objects, const Origins& origins,
-                std::shared_ptr<const Policy> policy, Auditor& auditor, Questions& questions);
+    PolicedTree(Tree& tree, Objects& objects, const Origins& origins, const Capture& capture,
+                Auditor& auditor, Questions& questions, std::shared_ptr<const Policy> policy,
+                const SizeCap& cap);
 
     Rulebook& rulebook() { return rulebook_; }
+    /// What was made since then (ns since 1970) is the task's own.
+    void begin_task(std::int64_t now) { task_began_ns_ = now; }
     /// After the rulebook changed: the kernel forgets names and attributes. Without a lock of the
     /// tree.
     void rules_changed();
@@ -136,6 +141,16 @@ class PolicedTree final : public Tree {
     Error refuse(const Caller& caller, const char* operation,
                  const std::optional<std::string>& path, mode_t type,
                  const std::string& why = {}) const;
+    /// What a person is asked about.
+    struct Matter {
+        std::string rule;
+        std::string detail{};  ///< of this case
+        int error = 0;         ///< when it is not allowed
+    };
+    Error refuse(const Caller& caller, const char* operation,
+                 const std::optional<std::string>& path, const Matter& matter,
+                 const std::string& why = {}) const;
+    static Refusals reading(Refusals refused);
     /// Without what refuses nothing by itself.
     static Mark refusing(Mark mark);
     bool concerned(NodeId parent, std::string_view name) const;
@@ -144,11 +159,16 @@ class PolicedTree final : public Tree {
     std::optional<std::string> path_of(NodeId id) const;
     std::optional<std::string> path_below(NodeId parent, std::string_view name) const;
     std::optional<sys::StatX> standing(NodeId parent, std::string_view name) const;
+    /// Of what the request is about; nothing when nothing is there.
+    using KeyOf = std::function<std::optional<ObjectKey>()>;
     using PathOf = std::function<std::optional<std::string>()>;
     Result<> may_write(const Caller& caller, const char* operation, const Mark& mark,
-                       const PathOf& path_of, mode_t type) const;
-    Result<> ask(const Caller& caller, const char* operation, const std::string& path, mode_t type,
-                 const std::string& rule) const;
+                       const PathOf& path_of, const KeyOf& key_of, mode_t type) const;
+    bool is_of_this_task(const std::optional<ObjectKey>& key) const;
+    Result<> ask(const Caller& caller, const char* operation, const std::string& path,
+                 const Matter& matter) const;
+    Result<> within_cap(const Caller& caller, const char* operation, NodeId id,
+                        std::uint64_t offset, std::uint64_t length) const;
     Result<> ask_to_move(const Caller& caller, const std::string& path) const;
     Result<> may_take(const Caller& caller, const char* operation, NodeId parent,
                       std::string_view name, mode_t type) const;
@@ -169,6 +189,9 @@ class PolicedTree final : public Tree {
     Tree& tree_;
     Objects& objects_;
     const Origins& origins_;
+    const Capture& capture_;
+    const SizeCap cap_;
+    std::atomic<std::int64_t> task_began_ns_{0};
     mutable Rulebook rulebook_;
     std::atomic<KernelCaches*> caches_{nullptr};
     Auditor& auditor_;

@@ -37,8 +37,9 @@ struct Rule {
     Action action = Action::kDenyWrite;
     Subjects subjects = Subjects::kEveryone;
     std::string reason{};
-    std::string source{};     ///< "profile default", "unwrite.toml:12"
-    bool files_only = false;  ///< only regular files
+    std::string source{};        ///< "profile default", "unwrite.toml:12"
+    bool files_only = false;     ///< only regular files
+    bool existing_only = false;  ///< asks about what was there when the task began
     Glob::Style style = Glob::Style::kRelative;
 };
 
@@ -52,6 +53,12 @@ struct Verdict {
     const Rule* writing = nullptr;
     const Rule* watching = nullptr;
     bool is_free() const { return may_read && may_write && !hidden; }
+};
+
+/// How much may be copied for the before-image of one file in one interval.
+struct SizeCap {
+    std::uint64_t bytes = 0;  ///< 0: no limit
+    Subjects subjects = Subjects::kAgents;
 };
 
 class Policy {
@@ -94,6 +101,8 @@ class Policy {
 
 /// The profiles that every workspace knows (docs/security.md).
 std::vector<Rule> default_rules();
+/// Databases and the files beside them.
+std::vector<Rule> database_rules(Subjects subjects);
 std::vector<Rule> strict_forge_rules();
 
 /// For people.

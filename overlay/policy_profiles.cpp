@@ -91,6 +91,19 @@ std::vector<Rule> default_rules() {
     return rules;
 }
 
+std::vector<Rule> database_rules(Subjects subjects) {
+    std::vector<Rule> rules;
+    for (const char* suffix : {"", "-wal", "-shm", "-journal"}) {
+        for (const char* pattern : {"*.db", "*.sqlite", "*.sqlite3"}) {
+            rules.push_back(rule(pattern + std::string(suffix), Action::kAsk, subjects,
+                                 "a database that was there before"));
+            rules.back().source = "policy.databases";
+            rules.back().existing_only = true;
+        }
+    }
+    return rules;
+}
+
 std::vector<Rule> strict_forge_rules() {
     std::vector<Rule> rules;
     for (const char* pattern : kStrictForge) {

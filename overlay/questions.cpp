@@ -24,7 +24,7 @@ Questions::Key Questions::subject_of(const About& about) {
 }
 
 Questions::Key Questions::key_of(const About& about) {
-    return subject_of(about) + '\0' + about.path;
+    return subject_of(about) + '\0' + std::to_string(about.error) + '\0' + about.path;
 }
 
 Questions::Key Questions::rule_key_of(const About& about) {
@@ -76,7 +76,7 @@ Questions::Row& Questions::add(const About& about, State state) {
     shown.number = number;
     shown.operation = about.operation;
     shown.path = about.path;
-    shown.reason = about.rule;
+    shown.reason = about.rule + (about.detail.empty() ? "" : "; " + about.detail);
     shown.agent = row.agent;
     shown.session = about.session.value_or("");
     shown.executable = executable_of(about.pid);

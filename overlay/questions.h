@@ -32,6 +32,7 @@ class Questions final : public Waiting {
         std::string operation;
         std::string path;
         std::string rule;
+        std::string detail;                  ///< of this case; not part of what --all answers
         std::optional<std::string> session;  ///< of the agent; nothing: the user
         std::int64_t pid = 0;                ///< 0: unknown, then no question is asked
         std::uint32_t uid = 0;

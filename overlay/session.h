@@ -25,6 +25,8 @@ struct SessionOptions {
     std::function<std::map<std::string, std::string>(int root)> tags{};
     /// How long a question waits for its answer.
     std::chrono::milliseconds ask_patience{60'000};
+    /// Beyond, a person is asked. For nothing where before-images are shared by reflink.
+    SizeCap size_cap{};
 };
 
 /// What the open found.

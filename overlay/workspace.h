@@ -127,6 +127,9 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     /// Anything between the root and the live state.
     bool has_changes(const History& history) const;
     void tidy_up();
+    void begin_task(const Node& root) {
+        if (policed_) policed_->begin_task(root.time_ns);
+    }
     Result<> repair_audit(Checked& checked);
     bool is_empty_delta(journal::DeltaNumber delta) const;
     /// `redo_tip`: where redo leads afterwards, when the caller knows.

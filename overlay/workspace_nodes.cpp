@@ -122,6 +122,7 @@ Result<Node> Workspace::commit(const Asker& asker, const std::string& text, bool
     }
     const std::lock_guard lock(journal_->store_mutex());
     TRY_ASSIGN(const auto node, journal_->store().node(number));
+    begin_task(*node);
     return *node;
 }
 

@@ -1,6 +1,8 @@
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "base/log.h"
+#include "base/reflink.h"
 #include "overlay/closing.h"
 #include "overlay/replacing.h"
 #include "overlay/workspace.h"
@@ -54,9 +56,12 @@ Workspace::Workspace(std::unique_ptr<journal::Journal> journal, UniqueFd directo
       restorer_(locator_, RestoreSettings{options.mtime_now}),
       inspector_(locator_, *journal_, *origins_),
       head_(head) {
-    if (options.policy)
-        policed_ = std::make_unique<PolicedTree>(tree_, objects_, *origins_, options.policy,
-                                                 auditor_, questions_);
+    if (options.policy) {
+        SizeCap cap = options.size_cap;
+        if (cap.bytes != 0 && sys::can_share_blocks(journal_->state_dir().fd())) cap.bytes = 0;
+        policed_ = std::make_unique<PolicedTree>(tree_, objects_, *origins_, capture_, auditor_,
+                                                 questions_, options.policy, cap);
+    }
 }
 
 Result<std::unique_ptr<Workspace>> Workspace::open(UniqueFd directory,
@@ -110,9 +115,12 @@ Result<std::unique_ptr<Workspace>> Workspace::open(UniqueFd directory,
         if (history.nodes.size() == 1) {
             change.update_nodes.push_back(history.nodes.begin()->second);
             change.update_nodes.back().tags = workspace->tags();
+            change.update_nodes.back().time_ns = wall_clock_ns();
         }
         TRY(workspace->store(change));
         found.task_open = workspace->has_changes(history);
+        workspace->begin_task(change.update_nodes.empty() ? history.nodes.at(history.head.root)
+                                                          : change.update_nodes.back());
     }
     workspace->opened_ = true;
     workspace->janitor_.sweep();

@@ -1,7 +1,5 @@
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/fs.h>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -10,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/reflink.h"
 #include "base/syscalls.h"
 #include "cli/commands/commands.h"
 #include "cli/processes.h"
@@ -76,16 +75,6 @@ Finding descriptors() {
     return {"open files", Verdict::kNote, text, "raise `ulimit -Hn` for large trees"};
 }
 
-/// Tries to clone a block of one nameless file into another.
-bool can_clone(int directory) {
-    const Result<UniqueFd> from = sys::open_at(directory, ".", O_RDWR | O_TMPFILE, 0600);
-    const Result<UniqueFd> to = sys::open_at(directory, ".", O_RDWR | O_TMPFILE, 0600);
-    const std::string block(65536, 'x');
-    if (!from || !to || !sys::write_all_at(from->get(), std::as_bytes(std::span(block)), 0))
-        return false;
-    return ::ioctl(to->get(), FICLONE, from->get()) == 0;
-}
-
 Finding reflink(const std::string& directory) {
     const Result<UniqueFd> fd = sys::open_at(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
     if (!fd)
@@ -95,7 +84,7 @@ Finding reflink(const std::string& directory) {
         return {"directory", Verdict::kBad, quote_name(directory) + " cannot be written to",
                 "a workspace must be writable"};
     }
-    if (can_clone(fd->get()))
+    if (sys::can_share_blocks(fd->get()))
         return {"reflink", Verdict::kGood, "yes: before-images cost no copy", ""};
     return {"reflink", Verdict::kNote, "no: before-images are copied in blocks",
             "btrfs and xfs have it"};

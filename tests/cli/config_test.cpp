@@ -96,6 +96,16 @@ TEST(Config, RulesOfBothFilesFollowTheProfilesS44) {
                     "more.toml", config));
     EXPECT_EQ(config.session_options(true).ask_patience, std::chrono::seconds(90));
     EXPECT_TRUE(config.rules.back().action == overlay::Action::kAsk);
+    EXPECT_EQ(config.session_options(true).size_cap.bytes, 10U << 20U);
+    ASSERT_TRUE(
+        read_config("[policy]\nprofile = 'default'\nsize_cap = '0'\nsize_cap_for = "
+                    "'everyone'\ndatabases = 'everyone'\n",
+                    "most.toml", config));
+    EXPECT_EQ(config.size_cap.bytes, 0U);
+    EXPECT_TRUE(config.size_cap.subjects == overlay::Subjects::kEveryone);
+    EXPECT_TRUE((*config.policy())->judge("x/a.db-wal", 0100000, false).asks);
+    config.databases = "allow";
+    EXPECT_FALSE((*config.policy())->judge("x/a.db-wal", 0100000, true).asks);
     EXPECT_TRUE((*policy)->judge("a", 0100000, true).is_free());
     EXPECT_FALSE((*policy)->judge("b", 0100000, true).may_read);
     EXPECT_GT(Config().policy().value_or(nullptr)->rules().size(), 20U);
@@ -115,6 +125,13 @@ TEST(Config, ErrorsNameFileAndLine) {
     for (const char* bad : {"'0s'", "'soon'", "60", "'30d'"}) {
         EXPECT_EQ(failure(std::string("[policy]\nask_timeout = ") + bad + "\n"),
                   "read x.toml:2: bad value for `policy.ask_timeout`");
+    }
+    for (const char* bad :
+         {"size_cap = 'much'", "size_cap = 5", "size_cap_for = 'me'", "databases = 'deny'"}) {
+        EXPECT_EQ(failure(std::string("[policy]\n") + bad + "\n")
+                      .find("read x.toml:2: bad value for `policy."),
+                  0U)
+            << bad;
     }
     EXPECT_EQ(failure("[[policy.rule]]\naction = 'deny'\n"),
               "read x.toml:1: a rule without `pattern`");

@@ -91,6 +91,53 @@ S44_S82_what_asks_waits_for_an_answer() {
     end
     same start
 }
+S71_S72_S84_much_to_copy_and_databases_ask() {
+    head -c 50M /dev/urandom >"$W/big"
+    head -c 20M /dev/urandom >"$W/grows"
+    echo database >"$W/old.db"
+    remember start
+    begin
+    say "with nobody there an agent is refused, with EDQUOT, and nothing happens"
+    expect 1 run --on-exit keep -- dd if=/dev/zero of=big bs=1M count=50 status=none
+    err_has "Disk quota exceeded"
+    expect 1 run --on-exit keep -- truncate -s 0 big
+    expect 1 run --on-exit keep -- rm old.db
+    nothing_happened
+    u --json log --audit
+    json 'any("policy.size_cap" in e["detail"] and e["path"] == "big" for e in j["entries"])'
+    json 'any("policy.databases" in e["detail"] and e["path"] == "old.db" for e in j["entries"])'
+    say "what costs little is free: one block of a large file, an append, what is made since"
+    u run --on-exit keep -- sh -c 'dd if=/dev/zero of=big bs=4096 count=1 seek=100 conv=notrunc status=none
+        head -c 30M /dev/zero >>grows && head -c 30M /dev/zero >made && : >made && echo x >new.db && rm new.db && cat old.db'
+    u discard --yes
+    say "somebody is there, and approves"
+    there
+    "$program" run --on-exit keep -- sh -c 'head -c 50M /dev/zero >big && echo more >>old.db' >"$scratch/run" 2>&1 &
+    local runner=$!
+    open_question big
+    json "all('policy.size_cap' in q['reason'] and '50 MiB' in q['reason'] for q in j['questions'] if q['state'] == 'open')"
+    u approve "$question"
+    open_question old.db
+    u approve "$question"
+    wait "$runner"
+    equal old.db $'database\nmore'
+    kill "$watcher"
+    u discard --yes
+    say "the user is not asked, but for what the configuration says"
+    head -c 50M /dev/zero >big
+    echo more >>old.db
+    u discard --yes
+    end
+    same start
+    mkdir -p "$XDG_CONFIG_HOME/unwrite"
+    printf '[policy]\nsize_cap = "60M"\nsize_cap_for = "everyone"\ndatabases = "allow"\n' >"$XDG_CONFIG_HOME/unwrite/unwrite.toml"
+    begin
+    u run --on-exit keep -- sh -c 'head -c 50M /dev/zero >big && echo more >>old.db'
+    u discard --yes
+    end
+    same start
+}
+
 S44_with_nobody_there_it_is_refused_at_once() {
     asks 10m
     echo one >"$W/asked/a"
