@@ -1,8 +1,13 @@
 #include "git/accept.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <string_view>
+
+#include "base/syscalls.h"
 
 namespace unwrite::git {
 
@@ -92,6 +97,22 @@ void take(const Entry& entry, Chosen& chosen) {
     if (!entry.staged.empty()) chosen.staged_otherwise.emplace_back(entry.path, entry.staged);
 }
 
+/// No status shows what changed in these.
+Result<> leave_out_unwatched(const Repository& repository, const Scope& scope, Chosen& chosen) {
+    TRY_ASSIGN(const std::vector<std::string> entries,
+               repository.list({"ls-files", "-z", "-v"}, {scope.paths.begin(), scope.paths.end()}));
+    for (const std::string& entry : entries) {  // "h path": a small letter or an S are the flags
+        if (entry.size() < 3 || (entry[0] != 'S' && (entry[0] < 'a' || entry[0] > 'z'))) continue;
+        const std::string path = entry.substr(2);
+        // What a sparse checkout left away is not there, and nobody changed it.
+        const bool away =
+            entry[0] == 'S' && !sys::stat_at(AT_FDCWD, repository.root() + "/" + path);
+        if (scope.covers(path) && !away)
+            chosen.left_out.push_back(path + ": git is told not to look at its changes");
+    }
+    return {};
+}
+
 Result<Chosen> choose(const Repository& repository, const Scope& scope) {
     TRY_ASSIGN(const std::string text,
                repository.ask({"status", "--porcelain=v2", "-z", "--untracked-files=all",
@@ -111,6 +132,7 @@ Result<Chosen> choose(const Repository& repository, const Scope& scope) {
     for (const std::string& path : split_nul(ignored)) {
         if (scope.covers(path)) chosen.left_out.push_back(path + ": ignored");
     }
+    TRY(leave_out_unwatched(repository, scope, chosen));
     std::sort(chosen.files.begin(), chosen.files.end());
     // What was staged as deleted and is there again is listed twice.
     chosen.files.erase(std::unique(chosen.files.begin(), chosen.files.end()), chosen.files.end());
@@ -152,7 +174,12 @@ Result<Accepted> commit_scope(const Repository& repository, const Scope& scope,
     }
     // A commit of named files takes only names that the index has.
     const Extra fresh{.input = joined_nul(chosen.fresh)};
-    if (!chosen.fresh.empty()) TRY(repository.ask(with_paths({"add", "--intent-to-add"}), fresh));
+    if (!chosen.fresh.empty()) {
+        Arguments add = {"add", "--intent-to-add"};
+        TRY_ASSIGN(const std::string sparse, repository.configured("core.sparseCheckout"));
+        if (sparse == "true") add.emplace_back("--sparse");
+        TRY(repository.ask(with_paths(add), fresh));
+    }
     Arguments commit = {"commit", "--quiet", "--only", "-m", message};
     commit.insert(commit.end(), options.begin(), options.end());
     const Result<std::string> committed =

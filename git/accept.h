@@ -27,7 +27,7 @@ struct Accepted {
     std::string branch;              ///< short name; "" when HEAD is detached
     std::vector<std::string> files;  ///< what it changes, sorted
     /// Accepted files that are not in it, each with why: "ignored", "a submodule with changes of
-    /// its own", "a repository of its own".
+    /// its own", "a repository of its own", "git is told not to look at its changes".
     std::vector<std::string> left_out;
     /// Of which something else was staged than what was committed: path and what git calls that.
     std::vector<std::pair<std::string, std::string>> staged_otherwise;

@@ -14,9 +14,6 @@ namespace unwrite::git {
 
 namespace {
 
-// Arguments of one call: far below the kernel's limit with the longest of names.
-constexpr std::size_t kAtOnce = 200;
-
 /// What is there at `path`: it itself, or what stands in the place of a directory above it; "" when
 /// nothing is.
 std::string standing_at(const std::string& root, const std::string& path) {
@@ -44,17 +41,9 @@ Result<std::vector<std::string>> unknown_files_at(const Repository& repository,
     for (const std::string& path : paths)
         standing.insert(standing_at(repository.root(), path));
     standing.erase("");
-    const std::vector<std::string> all(standing.begin(), standing.end());
-    std::set<std::string> found;
-    for (std::size_t at = 0; at < all.size(); at += kAtOnce) {
-        Arguments list = {"ls-files", "-z", "--others", "--"};
-        const auto begin = all.begin() + static_cast<std::ptrdiff_t>(at);
-        list.insert(list.end(), begin,
-                    begin + static_cast<std::ptrdiff_t>(std::min(kAtOnce, all.size() - at)));
-        TRY_ASSIGN(const std::string names, repository.ask(list));
-        for (std::string& name : split_nul(names))
-            found.insert(std::move(name));
-    }
+    TRY_ASSIGN(const std::vector<std::string> names,
+               repository.list({"ls-files", "-z", "--others"}, {standing.begin(), standing.end()}));
+    const std::set<std::string> found(names.begin(), names.end());
     return std::vector(found.begin(), found.end());
 }
 

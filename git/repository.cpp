@@ -135,6 +135,24 @@ Result<std::string> Repository::line(const Arguments& arguments, const Extra& ex
     return text;
 }
 
+Result<std::vector<std::string>> Repository::list(const Arguments& arguments,
+                                                  const std::vector<std::string>& paths) const {
+    // Far below the kernel's limit on arguments with the longest of names.
+    constexpr std::size_t kAtOnce = 200;
+    std::vector<std::string> parts;
+    for (std::size_t at = 0; at < paths.size(); at += kAtOnce) {
+        Arguments some = arguments;
+        some.emplace_back("--");
+        const std::size_t end = std::min(at + kAtOnce, paths.size());
+        some.insert(some.end(), paths.begin() + static_cast<std::ptrdiff_t>(at),
+                    paths.begin() + static_cast<std::ptrdiff_t>(end));
+        TRY_ASSIGN(const std::string text, ask(some));
+        for (std::string& part : split_nul(text))
+            parts.push_back(std::move(part));
+    }
+    return parts;
+}
+
 Result<std::string> Repository::configured(const std::string& key) const {
     TRY_ASSIGN(const ProcessOutcome outcome, run({"config", "-z", "--get", key}));
     if (outcome.exit_code == 1) return std::string();  // not set

@@ -47,6 +47,9 @@ class Repository {
     Result<std::string> ask(const Arguments& arguments, const Extra& extra = {}) const;
     /// The same, without the newline at the end.
     Result<std::string> line(const Arguments& arguments, const Extra& extra = {}) const;
+    /// The parts (split_nul) of what git lists for these paths, which it is told in portions.
+    Result<std::vector<std::string>> list(const Arguments& arguments,
+                                          const std::vector<std::string>& paths) const;
     /// A value of the configuration; "" when it is not set.
     Result<std::string> configured(const std::string& key) const;
     /// Whether a revision is known here, and which commit it is.

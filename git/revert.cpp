@@ -125,6 +125,15 @@ bool touches_state(const AgentCommit& commit, const Conventions& conventions) {
                        [&](const PathChange& change) { return conventions.is_state(change.path); });
 }
 
+/// What is staged would be in the commit: a hook of the revert before it may have done that.
+Result<> expect_nothing_staged(const Repository& repository, const AgentCommit& commit) {
+    TRY_ASSIGN(const std::vector<std::string> staged, repository.staged_files());
+    if (staged.empty()) return {};
+    return Error(ErrorKind::kConflict, EBUSY,
+                 "revert " + short_id(commit.id) + ": there are staged changes: " + some_of(staged),
+                 "`git commit` or `git stash` them first");
+}
+
 /// Files that the revert would bring back where there is something that git does not know. (A
 /// submodule comes back as a directory that may be there already.)
 Result<> expect_free_way(const Repository& repository, const AgentCommit& commit,
@@ -146,6 +155,7 @@ Result<> expect_free_way(const Repository& repository, const AgentCommit& commit
 
 Result<Reverted> revert_commit(const Repository& repository, const AgentCommit& commit,
                                const Conventions& conventions) {
+    TRY(expect_nothing_staged(repository, commit));
     TRY(expect_free_way(repository, commit, conventions));
     std::string what = commit.id;
     if (commit.is_merge() || touches_state(commit, conventions)) {
