@@ -23,6 +23,12 @@ bool Capture::Sessions::is_out_of_turn(const Who& who) const {
     return who.divides && !who.shares && last != who.session;
 }
 
+void Capture::Covered::take_turn(const Who& who) {
+    if (!who.divides) return;
+    last = who.session;
+    changed = true;
+}
+
 bool Capture::Covered::has_block(std::uint64_t block) const {
     const std::size_t word = block / 64;
     return word < blocks.size() && ((blocks[word] >> (block % 64)) & 1U) != 0;
@@ -133,7 +139,7 @@ bool Capture::is_anothers(const Who& who, const Standing& standing) const {
     const std::lock_guard lock(s.mutex);
     const auto found = s.objects.find(standing.key);
     if (found == s.objects.end() || !found->second.is_out_of_turn(who)) return false;
-    return found->second.created || (found->second.attributes && !S_ISDIR(standing.type));
+    return found->second.created || found->second.changed;
 }
 
 // Nothing is lost with a name at which nothing stands: it is shared.
@@ -204,7 +210,7 @@ Result<bool> Capture::covered_object(const Who& who, const ObjectKey& key, bool 
         Covered& covered = found->second;
         if (!covered.created && want_attributes && !covered.attributes) return false;
         if (covered.is_out_of_turn(who)) return out_of_turn();
-        if (who.divides) covered.last = who.session;
+        covered.take_turn(who);
         if (covered.known_to(who.session)) return true;
     }
     TRY(writer_->touch_object(key, who.origin));
@@ -237,6 +243,7 @@ Result<> Capture::capture_attributes(const Who& who, const ObjectPtr& object) {
     Covered& entry = s.objects[object->key()];
     entry.attributes = true;
     entry.session = entry.last = who.session;
+    entry.take_turn(who);
     return {};
 }
 
@@ -418,12 +425,12 @@ void Capture::note(const ObjectKey& key) {
     watched_.insert(key);
 }
 
+// Looked at under the lock: of two that write one file, whoever comes last has seen both writes.
 void Capture::stamp(const ObjectKey& key, int fd) {
-    const auto st = sys::stat_fd(fd);
-    if (!st) return;
     Shard& s = shard(key);
     const std::lock_guard lock(s.mutex);
-    s.stamps.insert_or_assign(key, journal::Stamp::of(*st));
+    const auto st = sys::stat_fd(fd);
+    if (st) s.stamps.insert_or_assign(key, journal::Stamp::of(*st));
 }
 
 std::optional<journal::Stamp> Capture::stamped(const ObjectKey& key) const {

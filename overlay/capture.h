@@ -121,11 +121,13 @@ class Capture {
         bool mentioned =
             false;  // created, but a row of the delta needs it (another session met it)
         bool attributes = false;
+        bool changed = false;  // itself: not by names that were made in it or by linking it
         bool sized = false;
         bool creator_noted = false;         // in the delta, for another session moved it
         journal::OriginNumber creator = 0;  // valid when created
         std::uint64_t size = 0;  // of the content when the interval opened; valid when sized
         std::vector<std::uint64_t> blocks;  // bitmap of captured blocks
+        void take_turn(const Who& who);
         bool has_block(std::uint64_t block) const;
         void add_block(std::uint64_t block);
     };
@@ -156,8 +158,7 @@ class Capture {
     /// session).
     Result<bool> covered_name(const Who& who, const NameKey& key,
                               const std::optional<Standing>& standing);
-    /// `who` divides, and another session made what stands there, or changed that file. (Of an
-    /// older directory that is not known: whoever makes names in it changes it.)
+    /// `who` divides, and another session made or changed what stands there.
     bool is_anothers(const Who& who, const Standing& standing) const;
     Result<bool> covered_object(const Who& who, const ObjectKey& key, bool want_attributes);
     bool covered_content(const Who& who, const ObjectKey& key, std::uint64_t offset,

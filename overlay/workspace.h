@@ -143,6 +143,8 @@ class Workspace final : public Session, public Operations, public Oversight, pub
         Moved moved;
         bool vanished = false;  ///< anything behind the mount
     };
+    /// What was changed behind the mount on the way.
+    Result<> find_behind(const Edges& edges, Foreseen& foreseen);
     Result<Foreseen> foresee(const Asker& asker, NodeNumber target, Detail detail);
     std::vector<journal::Origin> others_in(const std::vector<Change>& changes,
                                            OriginNumber asking) const;

@@ -87,19 +87,31 @@ Result<> Workspace::book_vanished(NodeNumber target) {
     return {};
 }
 
-Result<Workspace::Foreseen> Workspace::foresee(const Asker& asker, NodeNumber target,
-                                               Detail detail) {
-    const OriginNumber asking = origin_of(asker);
-    const std::lock_guard lock(operation_mutex_);
+Result<> Workspace::find_behind(const Edges& edges, Foreseen& foreseen) {
     locator_.begin();
-    TRY_ASSIGN(const Edges edges, edges_to(target));
     TRY_ASSIGN(Vanished vanished, find_vanished(locator_, edges));
-    Foreseen foreseen{{}, !vanished.empty()};
-    foreseen.moved.to = target;
+    foreseen.vanished = !vanished.empty();
     foreseen.moved.behind = written_behind(edges);
     for (std::string& path : vanished.paths)
         foreseen.moved.behind.push_back(std::move(path));
     std::sort(foreseen.moved.behind.begin(), foreseen.moved.behind.end());
+    return {};
+}
+
+Result<Workspace::Foreseen> Workspace::foresee(const Asker& asker, NodeNumber target,
+                                               Detail detail) {
+    const OriginNumber asking = origin_of(asker);
+    const std::lock_guard lock(operation_mutex_);
+    TRY_ASSIGN(const Edges edges, edges_to(target));
+    Foreseen foreseen{{}, false};
+    foreseen.moved.to = target;
+    TRY(find_behind(edges, foreseen));
+    // A call under way may have changed what it has not booked yet: nobody is accused before a
+    // second look without any.
+    if (!foreseen.moved.behind.empty() || foreseen.vanished) {
+        const auto closed = gate_.close();
+        TRY(find_behind(edges, foreseen));
+    }
     TRY_ASSIGN(foreseen.moved.changes, inspector_.changes_to(target, detail));
     foreseen.moved.others = others_in(foreseen.moved.changes, asking);
     return foreseen;
@@ -227,8 +239,8 @@ Result<NodeNumber> Workspace::redo_target(const History& history, unsigned count
             target = down.back();
             down.pop_back();
             changed = changed || !is_empty_delta(history.nodes.at(target).delta);
-        } while (!down.empty() && (history.is_divided(target, down.back()) ||
-                                   (end != 0 && target != end)));
+        } while (!down.empty() &&
+                 (history.is_divided(target, down.back()) || (end != 0 && target != end)));
         if (changed) ++done;
     }
     if (done == 0) return nothing("redo: nothing was undone since the last change");

@@ -1,7 +1,9 @@
 // Content that changes behind the mount is noticed (S85, invariant 9).
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <fstream>
+#include <thread>
 
 #include "tests/overlay/looking.h"
 
@@ -120,6 +122,36 @@ TEST_F(BehindTest, ACopyOfTheWorkspaceIsRefusedWhileItHasAHistoryS165) {
     run("rm -rf '" + copy.string() + "' && cp -a '" + raw().string() + "' '" + copy.string() + "'");
     EXPECT_TRUE(open()) << "nothing is left to take back";
     EXPECT_TRUE(open()) << "it is a workspace of its own now";
+}
+
+// What a call has changed and not yet booked is not taken for somebody's work behind the mount.
+TEST_F(BehindTest, WhoWritesMeanwhileIsNotAccused) {
+    ASSERT_EQ(actor().create("c", 0644), 0);
+    std::atomic<bool> stop = false;
+    const auto busy = [&](const std::string& path) {
+        TreeActor writer(world_->tree(), {0, 0, ::getpid(), 0022});
+        for (std::uint64_t i = 0; !stop; ++i) {
+            EXPECT_EQ(writer.write("a", i % 512, "x"), 0);
+            EXPECT_EQ(writer.rename("b", path, 0) | writer.rename(path, "b", 0), 0);
+        }
+    };
+    std::thread one(busy, "b2");
+    std::thread two([&] {
+        TreeActor writer(world_->tree(), {0, 0, ::getpid(), 0022});
+        for (std::uint64_t i = 0; !stop; ++i)
+            EXPECT_EQ(writer.write("a", i % 512, "yy"), 0);
+    });
+    for (int i = 0; i < 500; ++i) {
+        const auto moved = operations().discard(World::asker(), false, Consent::kNone);
+        if (!moved || !moved->behind.empty()) {
+            ADD_FAILURE() << (moved ? moved->behind.front() : moved.error().message());
+            break;
+        }
+    }
+    stop = true;
+    one.join();
+    two.join();
+    EXPECT_EQ(noticed(), Lines{});
 }
 
 }  // namespace

@@ -123,6 +123,12 @@ TEST_F(Taking, AModeThatTheUserSetIsSetAgainS60) {
                 [&] { return actor().chmod("old", 0777); });
 }
 
+TEST_F(Taking, AnOldDirectoryWhoseModeTheUserSetIsRemovedS60) {
+    before("e/in", "in\n");
+    expect_in_a_state([&] { EXPECT_EQ(actor().unlink("e/in") | actor().chmod("e", 0711), 0); },
+                      [&] { return actor().rmdir("e"); });
+}
+
 TEST_F(Taking, WhatTheUserMadeAndMovedIsRemovedS60) {
     expect_kept(
         [&] {
