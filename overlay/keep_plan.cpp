@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "overlay/databases.h"
+
 namespace unwrite::overlay {
 
 namespace {
@@ -27,7 +29,8 @@ class KeepPlanner {
         : history_(history),
           layers_(layers),
           locator_(locator),
-          paths_(paths),
+          asked_(paths),
+          paths_(with_whole_databases(paths)),
           names_(std::move(names)),
           then_(std::move(then)),
           live_(names_, {}),
@@ -43,6 +46,9 @@ class KeepPlanner {
 
     bool is_asked(const std::optional<std::string>& path) const {
         return is_asked_in(path, paths_);
+    }
+    bool is_named(const std::string& path) const {
+        return std::find(asked_.begin(), asked_.end(), path) != asked_.end();
     }
     bool is_live(const ObjectKey& key) { return live_.path(key).has_value(); }
     std::optional<std::string> path_of(const NameKey& at);
@@ -66,7 +72,8 @@ class KeepPlanner {
     const History& history_;
     Layers& layers_;
     Locator& locator_;
-    const std::vector<std::string>& paths_;
+    const std::vector<std::string>& asked_;
+    const std::vector<std::string> paths_;  ///< and what is one with them
     std::shared_ptr<LiveNamesOf> names_;
     View then_;
     View live_;
@@ -115,9 +122,11 @@ Result<> KeepPlanner::ask_path(const std::string& path) {
     TRY_ASSIGN(const auto then, then_.find(path));
     TRY_ASSIGN(const auto now, live_.find(path));
     if (!then && !now) {
+        if (!is_named(path)) return {};
         return Error(ErrorKind::kNotFound, ENOENT,
                      "keep " + path + ": no such path, neither now nor at the root");
     }
+    if (!is_named(path)) plan_.reasons.try_emplace(path, "it is a part of the same database");
     if (then || !now) return {};
     const std::size_t slash = path.rfind('/');
     const std::string above = slash == std::string::npos ? "" : path.substr(0, slash);

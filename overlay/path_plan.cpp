@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "overlay/databases.h"
+
 namespace unwrite::overlay {
 
 namespace {
@@ -18,7 +20,7 @@ Error renamed_since(const std::string& then, const std::string& now) {
 class PathPlanner {
  public:
     PathPlanner(Locator& locator, View view, const std::vector<std::string>& paths)
-        : locator_(locator), view_(std::move(view)), paths_(paths) {}
+        : locator_(locator), view_(std::move(view)), asked_(paths), paths_(with_whole_databases(paths)) {}
 
     Result<RevertPlan> plan();
 
@@ -37,7 +39,8 @@ class PathPlanner {
 
     Locator& locator_;
     View view_;
-    const std::vector<std::string>& paths_;
+    const std::vector<std::string>& asked_;
+    const std::vector<std::string> paths_;  ///< and what is one with them
     RevertPlan plan_;
 };
 
@@ -179,7 +182,7 @@ Result<> PathPlanner::add_made(const std::string& path) {
 
 Result<> PathPlanner::check_paths() {
     View live(std::make_shared<LiveNamesOf>(locator_), {});
-    for (const std::string& path : paths_) {
+    for (const std::string& path : asked_) {
         TRY_ASSIGN(const auto then, view_.find(path));
         TRY_ASSIGN(const auto now, live.find(path));
         if (!then && !now) {

@@ -1,4 +1,5 @@
 // The rules that come with the program.
+#include "overlay/databases.h"
 #include "overlay/policy.h"
 
 namespace unwrite::overlay {
@@ -93,9 +94,9 @@ std::vector<Rule> default_rules() {
 
 std::vector<Rule> database_rules(Subjects subjects) {
     std::vector<Rule> rules;
-    for (const char* suffix : {"", "-wal", "-shm", "-journal"}) {
-        for (const char* pattern : {"*.db", "*.sqlite", "*.sqlite3"}) {
-            rules.push_back(rule(pattern + std::string(suffix), Action::kAsk, subjects,
+    for (const char* part : kDatabaseParts) {
+        for (const char* ending : kDatabaseEndings) {
+            rules.push_back(rule(std::string("*") + ending + part, Action::kAsk, subjects,
                                  "a database that was there before"));
             rules.back().source = "policy.databases";
             rules.back().existing_only = true;

@@ -172,5 +172,42 @@ TEST_F(Capped, DatabasesThatWereMadeSinceAreFreeS71) {
     EXPECT_NE(question(), 0U);
 }
 
+TEST_F(Capped, ADatabaseIsRestoredAsOneS71) {
+    user();
+    const auto work = [&] {
+        ASSERT_EQ(actor().write("old.db", 0, "DATA"), 0);
+        ASSERT_EQ(actor().write("old.db-wal", 0, "LOG"), 0);
+        ASSERT_EQ(actor().create("old.db-shm", 0644), 0);
+        ASSERT_EQ(actor().write("small", 0, "x"), 0);
+    };
+    for (const char* named : {"old.db", "old.db-wal"}) {
+        work();
+        const auto moved = operations().restore_paths(World::asker(), {named}, "", false);
+        ASSERT_TRUE(moved.ok()) << moved.error().message();
+        EXPECT_EQ(changes(), Lines({"modified small"})) << named;
+    }
+    EXPECT_EQ(operations().restore_paths(World::asker(), {"none.db"}, "", false).error().kind(),
+              ErrorKind::kNotFound);
+    EXPECT_EQ(operations().restore_paths(World::asker(), {"small-wal"}, "", false).error().kind(),
+              ErrorKind::kNotFound);
+}
+
+TEST_F(Capped, ADatabaseIsKeptAsOneS71) {
+    user();
+    ASSERT_EQ(actor().write("sub/OLD.SQLITE3", 0, "DATA"), 0);
+    ASSERT_EQ(actor().create("sub/OLD.SQLITE3-wal", 0644), 0);
+    ASSERT_EQ(actor().write("old.db", 0, "DATA"), 0);
+    overlay::Decision decision{.keep = {"sub/OLD.SQLITE3"}};
+    ASSERT_ASSIGN(const auto kept, operations().decide(World::asker(), decision, false));
+    ASSERT_EQ(kept.needed.size(), 1U);
+    EXPECT_EQ(kept.needed[0].path, "sub/OLD.SQLITE3-wal");
+    EXPECT_EQ(kept.needed[0].reason, "it is a part of the same database");
+    EXPECT_EQ(changes(), Lines({"modified old.db"}));
+    ASSERT_EQ(actor().write("old.db-wal", 0, "LOG"), 0);
+    decision = {.keep = {"old.db"}, .take_back = {"old.db-wal"}};
+    EXPECT_EQ(operations().decide(World::asker(), decision, false).error().kind(),
+              ErrorKind::kConflict);
+}
+
 }  // namespace
 }  // namespace unwrite::tests

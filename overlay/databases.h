@@ -1,0 +1,19 @@
+// Databases: several files that are worth something only together.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace unwrite::overlay {
+
+/// How names of databases end, in either case.
+inline constexpr std::array kDatabaseEndings{".db", ".sqlite", ".sqlite3"};
+/// What the files beside a database add to its name; "" is the database.
+inline constexpr std::array kDatabaseParts{"", "-wal", "-shm", "-journal"};
+
+/// The paths, and after them the other files of each database among them, whether these are there
+/// or not. Each once.
+std::vector<std::string> with_whole_databases(const std::vector<std::string>& paths);
+
+}  // namespace unwrite::overlay
