@@ -88,11 +88,13 @@ Json revert_description() {
         "log and checkpoint; abandoned ones stay and can be gone back to. Refused when the user "
         "changed something since the node.",
         Json::parse(edit::revert_schema(), nullptr, /*allow_exceptions=*/false),
-        object_schema({{"recorded", typed("boolean", "true")},
-                       {"category", typed("string", "As given.")},
-                       {"target", typed("integer", "The node's number.")},
-                       {"summary", Json{{"type", Json::array({"string", "null"})}}}},
-                      {"recorded", "category", "target", "summary"}, false));
+        object_schema(
+            {{"recorded", typed("boolean", "true")},
+             {"category", typed("string", "As given.")},
+             {"target", typed("integer", "The node's number.")},
+             {"summary",
+              Json{{"anyOf", Json::array({Json{{"type", "string"}}, Json{{"type", "null"}}})}}}},
+            {"recorded", "category", "target", "summary"}, false));
 }
 
 }  // namespace unwrite::mcp

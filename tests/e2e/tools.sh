@@ -1,4 +1,4 @@
-# The tools of an agent: `unwrite mcp` as its clients speak to it (tools_client.py, approving_client.py, killed_client.py, sdk_client.mjs), and read, edit and apply.
+# The tools of an agent: `unwrite mcp` as its clients speak to it (tools_client.py, approving_client.py, killed_client.py), and read, edit and apply.
 # shellcheck shell=bash
 
 client() { python3 "$here/tools_client.py" "$@"; }
@@ -113,25 +113,4 @@ S132_S138_S153_S154_S158_read_edit_and_apply() {
     cd /
     end
     expect 6 -C "$W" edit f --old x --new y
-}
-
-# The SDK comes from npm, so this is done when it is asked for: UNWRITE_NPM names a directory where it is, or shall be, installed.
-S1_S89_S129_the_official_clients() {
-    local packages=${UNWRITE_NPM:-}
-    [[ -n $packages ]] || skip "UNWRITE_NPM names no directory for the clients"
-    needs node npm
-    if [[ ! -d $packages/node_modules/@modelcontextprotocol/client ]]; then
-        mkdir -p "$packages"
-        (cd "$packages" && timeout 150 npm install --ignore-scripts --no-audit --no-fund --silent \
-            @modelcontextprotocol/sdk@1.32.2 @modelcontextprotocol/client@2.4.0) >"$scratch/npm.log" 2>&1 ||
-            skip "npm could not install the clients: $(tail -n 1 "$scratch/npm.log")"
-    fi
-    begin
-    local era
-    cp "$here/sdk_client.mjs" "$packages/"
-    for era in legacy auto 2026-07-28; do
-        (cd "$packages" && timeout 60 node sdk_client.mjs "$era" "$program" "$W")
-    done
-    cd /
-    end
 }
