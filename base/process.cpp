@@ -206,8 +206,11 @@ Result<> follow(const ProcessRequest& request, const Child& child, Stream& out, 
         const auto left =
             std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
         if (left <= 0) return Error(ETIMEDOUT);
+        if (request.cancelled && request.cancelled()) return Error(ECANCELED);
         const int wait = static_cast<int>(std::min<std::int64_t>(left, 1000));
-        TRY(sys::retry_done([&] { return ::poll(watched.data(), watched.size(), wait); }));
+        const int ready = ::poll(watched.data(), watched.size(), wait);
+        if (ready < 0 && errno != EINTR) return Error(errno);
+        if (ready < 0) continue;
         ended = watched[0].revents != 0;
         TRY(out.drain(request.most_output));
         TRY(err.drain(request.most_output));

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,8 @@ struct ProcessRequest {
     std::string input;                                     ///< its standard input
     std::chrono::milliseconds timeout{60'000};
     std::size_t most_output = std::size_t{64} << 20;  ///< bytes of stdout, and as many of stderr
+    /// Asked after each signal and at least once a second; true ends it.
+    std::function<bool()> cancelled{};
 };
 
 struct ProcessOutcome {
@@ -32,7 +35,7 @@ struct ProcessOutcome {
 /// Returns when the program has ended; what it left behind may live on. It leads a session of its
 /// own: a key pressed at the terminal does not end it half-way, and it cannot ask there. Errors:
 /// ENOENT, EACCES, ... when it cannot be started; ETIMEDOUT and EFBIG after it, and what it
-/// started, was ended for exceeding a limit.
+/// started, was ended for exceeding a limit; ECANCELED where `cancelled` wanted that.
 Result<ProcessOutcome> run_process(const ProcessRequest& request);
 
 }  // namespace unwrite

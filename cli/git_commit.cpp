@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <set>
+#include <utility>
 
 #include "base/syscalls.h"
 #include "cli/git_words.h"
+#include "cli/interruptions.h"
 #include "cli/text.h"
-#include "overlay/changes.h"
 
 namespace unwrite::cli {
 
@@ -41,16 +41,6 @@ bool names_a_place_within(const std::string& workspace) {
     return !inner || !place || place->starts_with(*inner + "/");
 }
 
-/// Whether one of these files of the repository is changed by the task. What was accepted with an
-/// earlier part is not.
-bool is_open(const std::vector<overlay::Change>& changes, const std::set<std::string>& files) {
-    return std::any_of(changes.begin(), changes.end(), [&](const overlay::Change& change) {
-        return std::any_of(files.begin(), files.end(), [&](const std::string& file) {
-            return overlay::concerns(change, ".git/" + file);
-        });
-    });
-}
-
 }  // namespace
 
 Result<> expect_git_message(const std::string& message) {
@@ -69,11 +59,7 @@ Result<> expect_own_git_untouched(Workspace& workspace) {
                      "accept everything, or leave --git out");
     }
     now.index = before.index;
-    if (!is_open(status.changes, {"HEAD", "packed-refs", before.branch, now.branch})) {
-        now.head = before.head;
-        now.branch = before.branch;
-    }
-    if (!is_open(status.changes, {"refs/stash", "logs/refs/stash"})) now.stash = before.stash;
+    now = without_accepted(before, std::move(now), status.changes);
     const std::string changed = git_change_words(before, now);
     if (changed.empty()) return {};
     return Error(ErrorKind::kConflict, EBUSY,
@@ -107,7 +93,7 @@ Result<git::Accepted> commit_to_git(Workspace& workspace, const git::Scope& scop
         there.paths.insert(prefix + path);
     for (const std::string& path : scope.except)
         there.except.insert(prefix + path);
-    return git::commit_accepted(repository, there, message);
+    return git::commit_accepted(repository, there, message, Interruptions::happened);
 }
 
 std::vector<std::string> asked_for(const overlay::Decision& decision) {
@@ -125,6 +111,7 @@ void keep_own_git(const Workspace& workspace, overlay::Decision& decision) {
 Result<> commit_what_was_kept(Context& context, Workspace& workspace,
                               const overlay::Decision& decision, const overlay::Decided& decided,
                               const std::string& message) {
+    const Interruptions interruptions;
     TRY_ASSIGN(const overlay::Status status, workspace.operations().status("", false));
     const git::Scope scope = scope_of_part(decided, asked_for(decision), status.changes);
     TRY_ASSIGN(const git::Accepted accepted, commit_to_git(workspace, scope, message));

@@ -23,7 +23,7 @@ Result<> expect_git_of_person(Workspace& workspace, const git::Scope& settled = 
 
 /// Commits the files of this scope (from the workspace's root) and no others. Errors as of
 /// git::commit_accepted and expect_git_of_person, and kNotFound without a repository; then nothing
-/// was done.
+/// was done. Within Interruptions, so that what comes ends the git, and not this program alone.
 Result<git::Accepted> commit_to_git(Workspace& workspace, const git::Scope& scope,
                                     const std::string& message);
 

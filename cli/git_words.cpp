@@ -3,8 +3,12 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+
 #include "base/syscalls.h"
 #include "cli/text.h"
+#include "overlay/changes.h"
 
 namespace unwrite::cli {
 
@@ -27,6 +31,16 @@ std::string stash_words(std::size_t before, std::size_t after) {
     if (after > before) return fmt::format("{} more in the stash", after - before);
     if (after < before) return fmt::format("{} fewer in the stash", before - after);
     return "stash changed";
+}
+
+/// Whether one of these files of the repository is changed by the task. What was accepted with an
+/// earlier part is not.
+bool is_open(const std::vector<overlay::Change>& changes, const std::set<std::string>& files) {
+    return std::any_of(changes.begin(), changes.end(), [&](const overlay::Change& change) {
+        return std::any_of(files.begin(), files.end(), [&](const std::string& file) {
+            return overlay::concerns(change, ".git/" + file);
+        });
+    });
 }
 
 }  // namespace
@@ -65,6 +79,18 @@ std::string git_state_words(const git::GitState& state) {
                                              : "git: on " + branch_words(state.branch);
     if (!state.underway.empty()) words += ", " + state.underway + " under way";
     return words;
+}
+
+git::GitState without_accepted(const git::GitState& before, git::GitState now,
+                               const std::vector<overlay::Change>& changes) {
+    if (now.layout != git::Layout::kDirectory) return now;
+    if (!is_open(changes, {"HEAD", "packed-refs", before.branch, now.branch})) {
+        now.head = before.head;
+        now.branch = before.branch;
+    }
+    if (!is_open(changes, {"index"})) now.index = before.index;
+    if (!is_open(changes, {"refs/stash", "logs/refs/stash"})) now.stash = before.stash;
+    return now;
 }
 
 std::string git_change_words(const git::GitState& before, const git::GitState& after) {

@@ -4,8 +4,10 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "git/state.h"
+#include "overlay/operations.h"
 
 namespace unwrite::cli {
 
@@ -26,5 +28,10 @@ std::string git_state_words(const git::GitState& state);
 /// "branch main -> side, HEAD 0123456 -> 89abcde, index changed, 1 more in the stash"; "" when
 /// nothing differs.
 std::string git_change_words(const git::GitState& before, const git::GitState& after);
+
+/// `now`, but with what a person accepted already (what is no change of the task any more) as it
+/// was `before`: of a repository in the directory .git of the workspace.
+git::GitState without_accepted(const git::GitState& before, git::GitState now,
+                               const std::vector<overlay::Change>& changes);
 
 }  // namespace unwrite::cli

@@ -81,11 +81,34 @@ struct Chosen {
     std::vector<std::pair<std::string, std::string>> staged_otherwise;
 };
 
-void take(const Entry& entry, Chosen& chosen) {
-    // "SC..": the submodule stands at another commit, which is a change of this repository.
-    if (entry.submodule.starts_with('S') && entry.submodule[1] != 'C') {
-        chosen.left_out.push_back(entry.path + ": a submodule with changes of its own");
-        return;
+bool is_below(const std::set<std::string>& paths, const std::string& directory) {
+    const auto first = paths.lower_bound(directory + "/");
+    return first != paths.end() && first->starts_with(directory + "/");
+}
+
+/// git sees one entry where a scope may name the files in it, or those of its repository.
+bool concerns_submodule(const Repository& repository, const Scope& scope, const std::string& path) {
+    if (scope.covers(path) || is_below(scope.paths, path)) return true;
+    const Result<std::string> own =
+        repository.at(repository.root() + "/" + path).line({"rev-parse", "--absolute-git-dir"});
+    const std::string top = repository.root() + "/";
+    return own && own->starts_with(top) && is_below(scope.paths, own->substr(top.size()));
+}
+
+/// Why it is left out, else "".
+std::string against_submodule(const Entry& entry, const Scope& scope) {
+    // "SC..": it stands at another commit, which is a change of this repository.
+    if (entry.submodule[1] != 'C') return "a submodule with changes of its own";
+    if (is_below(scope.except, entry.path)) return "a submodule of which not all is accepted";
+    return "";
+}
+
+void take(const Entry& entry, const Scope& scope, Chosen& chosen) {
+    if (entry.submodule.starts_with('S')) {
+        if (const std::string why = against_submodule(entry, scope); !why.empty()) {
+            chosen.left_out.push_back(entry.path + ": " + why);
+            return;
+        }
     }
     // All files are asked for, so a directory is one that git does not look into.
     if (entry.kind == '?' && entry.path.ends_with('/')) {
@@ -119,13 +142,16 @@ Result<Chosen> choose(const Repository& repository, const Scope& scope) {
                                "--no-renames", "--ignore-submodules=none"}));
     Chosen chosen;
     for (const Entry& entry : parse_status(text)) {
-        if (!scope.covers(entry.path)) continue;
+        const bool concerned = entry.submodule.starts_with('S')
+                                   ? concerns_submodule(repository, scope, entry.path)
+                                   : scope.covers(entry.path);
+        if (!concerned) continue;
         if (entry.kind == 'u') {
             return Error(ErrorKind::kConflict, EBUSY,
                          "commit to git: " + entry.path + " is unmerged",
                          "resolve it and `git add` it first");
         }
-        take(entry, chosen);
+        take(entry, scope, chosen);
     }
     TRY_ASSIGN(const std::string ignored, repository.ask({"ls-files", "-z", "--others", "--ignored",
                                                           "--exclude-standard", "--directory"}));
@@ -151,6 +177,31 @@ Result<> check(const Repository& repository, const Standing& standing) {
                  "set user.name and user.email with `git config`");
 }
 
+/// A commit of named files takes only names that the index has.
+Result<> make_known(const Repository& repository, const std::vector<std::string>& fresh) {
+    if (fresh.empty()) return {};
+    Arguments add = {"add", "--intent-to-add"};
+    TRY_ASSIGN(const std::string sparse, repository.configured("core.sparseCheckout"));
+    if (sparse == "true") add.emplace_back("--sparse");
+    TRY(repository.ask(with_paths(add), {.input = joined_nul(fresh)}));
+    return {};
+}
+
+/// The opposite; exactly those entries, for anything more would touch what a person staged.
+void forget(const Repository& repository, const std::vector<std::string>& fresh) {
+    if (fresh.empty()) return;
+    ignore(repository.ask({"update-index", "-z", "--force-remove", "--stdin"},
+                          {.input = joined_nul(fresh)}),
+           "what stays behind is the intent to add");
+}
+
+/// git may fail, or be ended, after it made the commit: while a hook runs that is told of it.
+bool is_made(const Repository& repository, const std::optional<std::string>& before) {
+    const auto now = repository.commit_of("HEAD");
+    const auto parent = repository.commit_of("HEAD^");
+    return now && parent && now->has_value() && *now != before && *parent == before;
+}
+
 }  // namespace
 
 bool Scope::covers(std::string_view path) const {
@@ -166,30 +217,21 @@ bool Scope::covers(std::string_view path) const {
 }
 
 Result<Accepted> commit_scope(const Repository& repository, const Scope& scope,
-                              const std::string& message, const Arguments& options) {
+                              const std::string& message, const Arguments& options,
+                              const Cancelled& cancelled) {
     TRY_ASSIGN(Chosen chosen, choose(repository, scope));
+    TRY_ASSIGN(const std::optional<std::string> before, repository.commit_of("HEAD"));
     if (chosen.files.empty()) {
         return Error(ErrorKind::kNothing, ENOENT,
                      "commit to git: nothing among it that git would record");
     }
-    // A commit of named files takes only names that the index has.
-    const Extra fresh{.input = joined_nul(chosen.fresh)};
-    if (!chosen.fresh.empty()) {
-        Arguments add = {"add", "--intent-to-add"};
-        TRY_ASSIGN(const std::string sparse, repository.configured("core.sparseCheckout"));
-        if (sparse == "true") add.emplace_back("--sparse");
-        TRY(repository.ask(with_paths(add), fresh));
-    }
+    TRY(make_known(repository, chosen.fresh));
     Arguments commit = {"commit", "--quiet", "--only", "-m", message};
     commit.insert(commit.end(), options.begin(), options.end());
-    const Result<std::string> committed =
-        repository.ask(with_paths(commit), {.input = joined_nul(chosen.files), .timeout = kHooks});
-    if (!committed) {
-        // Exactly those entries: anything more would touch what a person staged.
-        if (!chosen.fresh.empty()) {
-            ignore(repository.ask({"update-index", "-z", "--force-remove", "--stdin"}, fresh),
-                   "what stays behind is the intent to add");
-        }
+    const Extra extra{.input = joined_nul(chosen.files), .timeout = kHooks, .cancelled = cancelled};
+    const Result<std::string> committed = repository.ask(with_paths(commit), extra);
+    if (!committed && !is_made(repository, before)) {
+        forget(repository, chosen.fresh);
         return committed.error();
     }
     Accepted accepted;
@@ -201,10 +243,10 @@ Result<Accepted> commit_scope(const Repository& repository, const Scope& scope,
 }
 
 Result<Accepted> commit_accepted(const Repository& repository, const Scope& scope,
-                                 const std::string& message) {
+                                 const std::string& message, const Cancelled& cancelled) {
     TRY_ASSIGN(const Standing standing, repository.standing());
     TRY(check(repository, standing));
-    TRY_ASSIGN(Accepted accepted, commit_scope(repository, scope, message, {}));
+    TRY_ASSIGN(Accepted accepted, commit_scope(repository, scope, message, {}, cancelled));
     accepted.branch = standing.branch;
     return accepted;
 }

@@ -49,6 +49,7 @@ Result<ProcessOutcome> run_git(Programs& programs, const std::string& directory,
     request.arguments = command_line(directory, arguments);
     request.input = extra.input;
     request.timeout = extra.timeout;
+    request.cancelled = extra.cancelled;
     quieten(request);
     if (!extra.index.empty()) request.set.emplace_back("GIT_INDEX_FILE", extra.index);
     Result<ProcessOutcome> outcome = programs.run(request);
@@ -62,6 +63,9 @@ Result<ProcessOutcome> run_git(Programs& programs, const std::string& directory,
         return Error(
             ErrorKind::kSystem, ETIMEDOUT,
             "run " + verb + ": no end after " + std::to_string(extra.timeout.count()) + " s");
+    }
+    if (outcome.error().number() == ECANCELED) {
+        return Error(ErrorKind::kSystem, ECANCELED, "run " + verb + ": interrupted");
     }
     return outcome.error().with_context("run " + verb);
 }

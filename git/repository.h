@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +21,7 @@ struct Extra {
     std::string input = {};
     std::string index = {};  ///< another index file than the repository's
     std::chrono::seconds timeout{600};
+    std::function<bool()> cancelled = {};  ///< as of ProcessRequest
 };
 
 /// What the work tree stands in, as far as it matters before anything is changed.

@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 
 #include "cli/commands/commands.h"
 #include "cli/decision.h"
 #include "cli/git_commit.h"
+#include "cli/interruptions.h"
 #include "cli/prompt.h"
 #include "cli/workspace.h"
 
@@ -48,7 +50,9 @@ Result<int> commit_paths(Context& context, Workspace& workspace, std::vector<std
         context.notes.line("Nothing was done.");
         return kNothingToDo;
     }
+    std::optional<Interruptions> interruptions;  // not while a question is asked
     if (options.git) {
+        interruptions.emplace();
         TRY_ASSIGN(const overlay::Decided foreseen, operations.decide(asker(), decision, true));
         TRY_ASSIGN(const overlay::Status status, operations.status("", false));
         const git::Scope scope = scope_of_part(foreseen, asked_for(decision), status.changes);
@@ -83,7 +87,9 @@ Result<int> commit(Context& context, const CommitOptions& options) {
         context.notes.line("Nothing was done.");
         return kNothingToDo;
     }
+    std::optional<Interruptions> interruptions;
     if (options.git) {
+        interruptions.emplace();
         TRY_ASSIGN(const overlay::Status status, workspace.operations().status("", false));
         TRY_ASSIGN(const git::Accepted accepted,
                    commit_to_git(workspace, scope_of_all(status.changes), options.text));

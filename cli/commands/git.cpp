@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstdlib>
-#include <iterator>
 
 #include "cli/commands/commands.h"
 #include "cli/git_commit.h"
+#include "cli/interruptions.h"
 #include "cli/prompt.h"
 #include "cli/text.h"
 #include "cli/workspace.h"
@@ -30,30 +29,6 @@ struct GitUndoOptions {
 struct GitFeedbackOptions {
     std::string issue;
     git::FeedbackOptions engine;
-};
-
-volatile std::sig_atomic_t g_interrupted = 0;
-
-/// While it lives, a signal that would end this process waits for the commit that is underway.
-class Interruptions {
- public:
-    Interruptions() {
-        g_interrupted = 0;
-        struct sigaction note = {};
-        note.sa_handler = [](int) { g_interrupted = 1; };
-        for (std::size_t i = 0; i < std::size(kSignals); ++i)
-            ::sigaction(kSignals[i], &note, &before_[i]);
-    }
-    ~Interruptions() {
-        for (std::size_t i = 0; i < std::size(kSignals); ++i)
-            ::sigaction(kSignals[i], &before_[i], nullptr);
-    }
-    Interruptions(const Interruptions&) = delete;
-    Interruptions& operator=(const Interruptions&) = delete;
-
- private:
-    static constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction before_[std::size(kSignals)] = {};
 };
 
 /// The file's real place; the last part of the name is not followed and need not be there.
@@ -207,7 +182,7 @@ Result<int> git_undo(Context& context, const GitUndoOptions& options) {
     TRY_ASSIGN(git::UndoOptions engine, engine_options(context, options));
     TRY(expect_own_git(context));
     engine.before_change = [&] { return make_step(context, "git undo --issue " + options.issue); };
-    engine.interrupted = [] { return g_interrupted != 0; };
+    engine.interrupted = Interruptions::happened;
     const auto act = [&] {
         const Interruptions interruptions;  // not while a question is asked
         git::InstalledPrograms programs;

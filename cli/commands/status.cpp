@@ -17,10 +17,12 @@ struct StatusOptions {
 };
 
 /// Where the repository stands, and what of that is otherwise than where the changes are counted
-/// from.
-std::string git_words(const overlay::Status& status, const std::string& root) {
-    const git::GitState now = git_state_of(root);
-    const std::string changed = git_change_words(git_state_of(status.tags), now);
+/// from. While nothing is mounted, git changes it without a change of the task.
+std::string git_words(const overlay::Status& status, const Workspace& workspace) {
+    const git::GitState now = git_state_of(workspace.root());
+    const git::GitState before = git_state_of(status.tags);
+    const std::string changed = git_change_words(
+        before, workspace.mount() ? without_accepted(before, now, status.changes) : now);
     return git_state_words(now) + (changed.empty() ? "" : " (" + changed + ")");
 }
 
@@ -29,7 +31,7 @@ void print_json(Context& context, const Workspace& workspace, const overlay::Sta
     json["workspace"] = control::encode_bytes(workspace.root());
     json["mounted"] = workspace.mount().has_value();
     json["files_changed"] = files_changed(status.changes);
-    json["git"] = control::encode_bytes(git_words(status, workspace.root()));
+    json["git"] = control::encode_bytes(git_words(status, workspace));
     context.out.line(control::dump(json));
 }
 
@@ -40,7 +42,7 @@ void print_text(Context& context, const Workspace& workspace, const overlay::Sta
         fmt::format(": at n{}, {} since {}", status.current, counted(status.steps, "step", "steps"),
                     since.empty() ? fmt::format("n{}", status.root) : quote_name(since));
     if (!status.checkpoint.empty()) head += ", checkpoint " + quote_name(status.checkpoint);
-    context.out.line(head + "; " + git_words(status, workspace.root()));
+    context.out.line(head + "; " + git_words(status, workspace));
     const overlay::StateNotes state = overlay::notes_of(log);
     for (const auto& [node, notes] : state.notes) {
         for (const std::string& note : notes)

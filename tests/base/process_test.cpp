@@ -105,6 +105,15 @@ TEST(Process, WhatTakesTooLongIsEndedWithItsChildren) {
     EXPECT_FALSE(lives);
 }
 
+TEST(Process, WhatIsCancelledIsEndedPolitely) {
+    const Scratch scratch;
+    ProcessRequest request = shell("trap 'echo ended >t; exit' TERM; touch p; sleep 300 & wait");
+    request.directory = scratch.path().string();
+    request.cancelled = [&] { return std::filesystem::exists(scratch.path() / "p"); };
+    EXPECT_NUMBER(ECANCELED, run_process(request));
+    EXPECT_EQ(scratch.read("t"), "ended\n");
+}
+
 TEST(Process, WhoeverWritesWithoutEndIsEnded) {
     ProcessRequest request = shell("cat /dev/zero");
     request.most_output = 100'000;

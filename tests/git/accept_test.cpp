@@ -137,6 +137,30 @@ TEST_F(GitAccept, S76_AHookMayTakeItsTime) {
     EXPECT_GE(limit, std::chrono::hours(1));
 }
 
+TEST_F(GitAccept, S76_AnInterruptionEndsGitAndItsHooks) {
+    world_.write("a", "1\n");
+    world_.write("new", "1\n");
+    const std::string before = status();
+    const auto accept_until = [&](const std::string& hook) -> Result<Accepted> {
+        world_.write(".git/hooks/" + hook, "#!/bin/sh\ntouch .git/begun\nexec sleep 300\n");
+        ::chmod((world_.work() + "/.git/hooks/" + hook).c_str(), 0755);
+        TRY_ASSIGN(const Repository repository, Repository::open(programs_, world_.work()));
+        return commit_accepted(repository, {{"a", "new"}, {}}, "accepted",
+                               [&] { return world_.exists(".git/begun"); });
+    };
+    EXPECT_NE(failure_of(accept_until("pre-commit")).find("interrupted"), std::string::npos);
+    EXPECT_EQ(world_.head(), start_);
+    EXPECT_EQ(status(), before);
+    EXPECT_FALSE(world_.exists(".git/index.lock"));
+    // Once the commit is made, it is made.
+    std::filesystem::remove(world_.work() + "/.git/begun");
+    std::filesystem::remove(world_.work() + "/.git/hooks/pre-commit");
+    ASSERT_ASSIGN(const Accepted accepted, accept_until("post-commit"));
+    EXPECT_EQ(accepted.commit, world_.head());
+    EXPECT_EQ(changed(), "M\ta\nA\tnew");
+    EXPECT_EQ(status(), "");
+}
+
 TEST_F(GitAccept, S76_NamesThatLookLikeSomethingElse) {
     const Names names = {"*", ":(top)", "-m", "new\nline", "\xff"};
     for (const std::string& name : names)
@@ -202,6 +226,25 @@ TEST_F(GitAccept, S76_ASubmodulesOwnChangesAreItsOwn) {
     ASSERT_ASSIGN(const Accepted accepted, accept({"sub", "b"}));
     EXPECT_EQ(accepted.files, Names{"b"});
     EXPECT_EQ(accepted.left_out, Names{"sub: a submodule with changes of its own"});
+    // As a workspace names it: by the files in it.
+    world_.git_in(world_.work() + "/sub",
+                  {"-c", "user.name=s", "-c", "user.email=s@example.invalid", "commit", "--quiet",
+                   "-a", "-m", "its own"});
+    world_.write("b", "2\n");
+    ASSERT_ASSIGN(const Accepted part, accept({"sub/a", "b"}, {"sub/b"}));
+    EXPECT_EQ(part.files, Names{"b"});
+    EXPECT_EQ(part.left_out, Names{"sub: a submodule of which not all is accepted"});
+    ASSERT_ASSIGN(const Accepted all, accept({"sub/a"}));
+    EXPECT_EQ(all.files, Names{"sub"});
+    world_.git_in(world_.work() + "/sub",
+                  {"-c", "user.name=s", "-c", "user.email=s@example.invalid", "commit", "--quiet",
+                   "--allow-empty", "-m", "nothing"});
+    ASSERT_ASSIGN(const Accepted empty, accept({".git/modules/sub/logs/HEAD"}));
+    EXPECT_EQ(empty.files, Names{"sub"});
+    world_.write("sub/a", "2\n");
+    world_.write("b", "3\n");
+    ASSERT_ASSIGN(const Accepted beside, accept({"b"}));
+    EXPECT_EQ(beside.left_out, Names{});
 }
 
 TEST_F(GitAccept, S76_DetachedAndBeforeTheFirstCommit) {

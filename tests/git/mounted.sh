@@ -14,6 +14,16 @@ agent_repository() {
     git -C "$W" commit -q -m "gitclaw: work on issue #7"
 }
 
+# await COMMAND...: until it succeeds.
+await() {
+    local _
+    for _ in $(seq 1000); do
+        ! "$@" || return 0
+        sleep 0.05
+    done
+    fail "not in time: $*"
+}
+
 S107_undo_takes_back_even_the_git_undo() {
     agent_repository
     begin
@@ -142,6 +152,16 @@ S76_what_is_accepted_becomes_one_git_commit() {
     err_has "git: $(git rev-parse --short=7 HEAD) on main, 2 files"
     [[ $(git show --format=%s --name-status HEAD) == $'the good half\n\nM\ta\nA\tnew/file' ]] || fail "$(git show HEAD)"
     [[ $(git --no-optional-locks status --porcelain) == $'M  b\n D made' ]] || fail "$(git status)"
+    say "what was accepted differs from nothing; what is done to the repository after that does"
+    u status
+    out_has "; git: on main"
+    out_lacks "(HEAD"
+    git branch -q -m side
+    u status
+    out_has "branch main -> side"
+    git branch -q -m main
+    u status
+    out_lacks "main ->"
     u discard --yes
     [[ $(git log -1 --format=%s) == "the good half" ]] || fail "the commit is gone"
     equal a 2
@@ -338,6 +358,101 @@ END
     u commit --yes --git -m accepted
     end
     present "$scratch/pwned"
+}
+
+S76_an_interruption_ends_the_git_of_a_commit_and_accepts_nothing() {
+    agent_repository
+    printf '#!/bin/sh\ntouch "%s"\nexec sleep 300\n' "$scratch/begun" >"$W/.git/hooks/pre-commit"
+    chmod +x "$W/.git/hooks/pre-commit"
+    begin
+    head=$(git rev-parse HEAD)
+    echo 2 >a
+    touch new
+    for arguments in "--yes" "a --yes"; do
+        rm -f "$scratch/begun"
+        # shellcheck disable=SC2086
+        env --default-signal=INT "$program" commit $arguments --git -m x 2>"$scratch/err" &
+        await test -e "$scratch/begun"
+        kill -INT $!
+        code=0
+        wait $! || code=$?
+        [[ $code == 1 ]] || fail "it ended with $code"
+        err_has "interrupted"
+        [[ $(git rev-parse HEAD) == "$head" ]] || fail "a commit was made"
+        absent .git/index.lock
+        [[ $(git --no-optional-locks status --porcelain) == $' M a\n?? new' ]] || fail "$(git status)"
+        u status
+        out_has "A  new"
+    done
+    say "in a review the decision was made before, and stays"
+    rm -f "$scratch/begun"
+    echo "accept a" >"$scratch/script"
+    env --default-signal=INT "$program" review --script --git -m x <"$scratch/script" 2>"$scratch/err" &
+    await test -e "$scratch/begun"
+    kill -INT $!
+    wait $! && fail "it was committed"
+    err_has "interrupted"
+    u discard --yes
+    equal a 2
+    absent new
+    end
+}
+
+S76_a_linked_worktree_and_a_submodule_as_the_workspace() {
+    agent_repository
+    git -C "$W" worktree add -q -b second "$scratch/tree"
+    git init -q -b main "$scratch/outer"
+    git -C "$scratch/outer" -c protocol.file.allow=always submodule --quiet add "$W" sub
+    git -C "$scratch/outer" commit -q -m "with it"
+    for W in "$scratch/tree" "$scratch/outer/sub"; do
+        begin
+        u status
+        out_has "; git: a linked worktree or submodule"
+        echo 2 >a
+        touch new
+        say "a part of the task, then all of it"
+        u commit a --yes --git -m part
+        [[ $(git show --format=%s --name-status HEAD) == $'part\n\nM\ta' ]] || fail "$(git show HEAD)"
+        u discard --yes
+        equal a 2
+        absent new
+        [[ -z $(git --no-optional-locks status --porcelain) ]] || fail "$(git status)"
+        echo 3 >a
+        u commit --yes --git -m all
+        [[ $(git show --format=%s --name-status HEAD) == $'all\n\nM\ta' ]] || fail "$(git show HEAD)"
+        u git undo --issue 7 --no-pull-requests --dry-run
+        say "the repository lies outside: its commits stay when the files are put back"
+        echo 4 >a
+        git commit -q -a -m "the task's"
+        u discard --yes
+        equal a 3
+        [[ $(git --no-optional-locks status --porcelain) == " M a" ]] || fail "$(git status)"
+        git checkout -q a
+        u commit --yes
+        end
+        check_state
+    done
+    say "a submodule inside: its own work is its own, its new commit is a change of the workspace"
+    W=$scratch/outer
+    rm -rf "$W/sub/.unwrite"
+    git -C "$W" commit -q -a -m moved
+    begin
+    echo 5 >sub/a
+    echo x >x
+    u commit --yes --git -m "without it"
+    err_has "git: not in it: sub: a submodule with changes of its own"
+    git -C sub commit -q -a -m five
+    u commit --yes --git -m "with it"
+    [[ $(git show --format=%s --name-status HEAD) == $'with it\n\nM\tsub' ]] || fail "$(git show HEAD)"
+    say "its repository lies inside: discard takes a commit in it back"
+    remember five
+    echo 6 >sub/a
+    git -C sub commit -q -a -m six
+    u discard --yes
+    same five
+    [[ $(git -C sub log -1 --format=%s) == five ]] || fail "$(git -C sub log)"
+    end
+    check_state
 }
 
 S121_the_page_says_what_the_command_does() {
