@@ -9,6 +9,7 @@
 
 #include "cli/git_words.h"
 #include "cli/text.h"
+#include "overlay/editing_record.h"
 #include "overlay/state_tags.h"
 
 namespace unwrite::cli {
@@ -152,7 +153,7 @@ std::string entry_line(const overlay::LogEntry& entry, const overlay::Log& log,
     line += fmt::format("{}  {:<10}", time_words(node.time_ns), kind_word(node.kind));
     if (!node.name.empty()) line += "  " + painted(quote_name(node.name), kBold, colour);
     if (!node.name.empty() && !node.open) line += " (closed)";
-    if (!node.text.empty()) line += "  " + shortened(node.text);
+    if (!node.text.empty()) line += "  " + shortened(overlay::words_of_step(node.text));
     for (const auto& [key, value] : node.tags) {
         if (key == kGitTag) continue;              // of every node, and for programs
         if (overlay::is_state_tag(key)) continue;  // what it says is in the notes

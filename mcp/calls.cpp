@@ -40,6 +40,11 @@ std::string new_token() {
     return token;
 }
 
+Json progress_token_of(const Json& meta) {
+    const Json& token = member(meta, "progressToken");
+    return token.is_string() || token.is_number() ? token : Json();
+}
+
 bool can_be_asked(const Json& capabilities) {
     return member(capabilities, "elicitation").is_object();
 }
@@ -49,7 +54,7 @@ bool can_be_asked(const Json& capabilities) {
 Server::Handled Server::call_tool(const Call& call) {
     const Json& params = call.message.params;
     const std::string name = text_member(params, "name");
-    if (name == kConfirm && confirms(call)) return confirm(member(params, "arguments"));
+    if (name == kConfirm && confirms(call)) return confirm(call);
     const Tool* tool = find_tool(name);
     if (tool == nullptr || (tool->opt_in && !session_.reverts.enabled)) {
         return ProtocolError{ErrorCode::kInvalidParams, "Unknown tool: " + name.substr(0, 100),
@@ -62,28 +67,33 @@ Server::Handled Server::call_tool(const Call& call) {
         return ProtocolError{ErrorCode::kInvalidParams, "arguments must be an object", nullptr,
                              call.message.id};
     }
+    const Json& meta = member(params, "_meta");
+    const ToolCall work{tool, arguments, cause_of(meta, call.client), progress_token_of(meta), {}};
     if (changes_files(*tool, arguments)) {
-        if (auto instead = approve(call, *tool, arguments)) return *std::move(instead);
+        if (auto instead = approve(call, work)) return *std::move(instead);
     }
-    return run_tool(*tool, arguments);
+    return run_tool(work);
 }
 
 // Requests that came together wait together: they are carried out before any other call.
-Json Server::run_tool(const Tool& tool, const Json& arguments) {
-    if (!tool.opt_in) settle_reverts(session_);
-    Json result = tool_result(tool.call(session_, arguments));
+Json Server::run_tool(const ToolCall& work) {
+    const Progress progress(work, send_, progress_every_);
+    if (!work.tool->opt_in) settle_reverts(session_);
+    session_.cause = work.cause;
+    Json result = tool_result(work.tool->call(session_, work.arguments));
     tell_reverts(session_, result);
     return result;
 }
 
-std::optional<Server::Handled> Server::approve(const Call& call, const Tool& tool,
-                                               const Json& arguments) {
+std::optional<Server::Handled> Server::approve(const Call& call, const ToolCall& work) {
     if (approval_ == Approval::kClient) return std::nullopt;
     if (approval_ == Approval::kDeny)
-        return refused(tool, "this server was started with --approval deny");
-    if (confirms(call)) return hold_back(tool, arguments);
-    return call.modern ? ask_modern(call, tool, arguments)
-                       : ask_legacy(call.message.id, tool, arguments);
+        return tool_result({true,
+                            "Tool '" + std::string(work.tool->name) +
+                                "' is denylisted\nThis server was started with --approval deny.",
+                            {}});
+    if (confirms(call)) return hold_back(work);
+    return call.modern ? ask_modern(call, work) : ask_legacy(call.message.id, work);
 }
 
 // A client that cannot ask the user gets the call in two parts, of which its own prompt, which
@@ -92,25 +102,26 @@ bool Server::confirms(const Call& call) const {
     return approval_ == Approval::kElicit && !can_be_asked(call.capabilities);
 }
 
-std::string Server::keep_waiting(Waiting call) {
+std::string Server::keep_waiting(ToolCall work) {
     if (waiting_.size() >= kMostQuestions) waiting_.clear();
-    return waiting_.emplace(new_token(), std::move(call)).first->first;
+    return waiting_.emplace(new_token(), std::move(work)).first->first;
 }
 
-std::optional<Server::Waiting> Server::take_waiting(const std::string& token) {
+std::optional<ToolCall> Server::take_waiting(const std::string& token) {
     auto found = waiting_.extract(token);
     if (found.empty()) return std::nullopt;
     return std::move(found.mapped());
 }
 
-bool Server::does_as_shown(const Waiting& call) {
-    return foresee(*call.tool, session_, call.arguments).text == call.shown;
+bool Server::does_as_shown(const ToolCall& work) {
+    return foresee(*work.tool, session_, work.arguments).text == work.shown;
 }
 
-Json Server::hold_back(const Tool& tool, const Json& arguments) {
-    const ToolAnswer foreseen = foresee(tool, session_, arguments);
+Json Server::hold_back(ToolCall work) {
+    const ToolAnswer foreseen = foresee(*work.tool, session_, work.arguments);
     if (foreseen.failed) return tool_result(foreseen);
-    const std::string token = keep_waiting({&tool, arguments, foreseen.text});
+    work.shown = foreseen.text;
+    const std::string token = keep_waiting(std::move(work));
     return tool_result({true,
                         foreseen.text +
                             "\nNothing was done yet. Show this to the user; once they agree, call "
@@ -119,22 +130,24 @@ Json Server::hold_back(const Tool& tool, const Json& arguments) {
                         Json{{"status", "needs_confirmation"}, {"token", token}}});
 }
 
-Json Server::confirm(const Json& arguments) {
-    const Json given = arguments.is_null() ? Json::object() : arguments;
-    const auto checked = Arguments::check(given, {kToken});
+Json Server::confirm(const Call& call) {
+    const Json& given = member(call.message.params, "arguments");
+    const Json arguments = given.is_null() ? Json::object() : given;
+    const auto checked = Arguments::check(arguments, {kToken});
     if (!checked) return tool_result(failed(checked.error()));
     const auto token = checked->required_text(kToken);
     if (!token) return tool_result(failed(token.error()));
-    const auto call = take_waiting(*token);
-    if (!call) {
+    auto work = take_waiting(*token);
+    if (!work) {
         return tool_result({true,
                             "Nothing was done: the token is not that of a call that waits. Each is "
                             "for one call, once; make the call again.",
                             {}});
     }
     // What would come of it by now is not what the user has seen.
-    if (!does_as_shown(*call)) return hold_back(*call->tool, call->arguments);
-    return run_tool(*call->tool, call->arguments);
+    if (!does_as_shown(*work)) return hold_back(*std::move(work));
+    work->progress_token = progress_token_of(member(call.message.params, "_meta"));
+    return run_tool(*work);
 }
 
 Json confirm_description() {
@@ -155,37 +168,38 @@ Json confirm_description() {
     return json;
 }
 
-std::optional<Server::Handled> Server::ask_modern(const Call& call, const Tool& tool,
-                                                  const Json& arguments) {
+std::optional<Server::Handled> Server::ask_modern(const Call& call, ToolCall work) {
     const Json& params = call.message.params;
     const std::string state = text_member(params, "requestState");
     if (!state.empty()) {
         const auto asked = take_waiting(state);
-        if (!asked || asked->tool != &tool || asked->arguments != arguments) {
+        if (!asked || asked->tool != work.tool || asked->arguments != work.arguments) {
             return ProtocolError{ErrorCode::kInvalidParams,
                                  "requestState is not that of a question about this call", nullptr,
                                  call.message.id};
         }
         const Json& response = member(member(params, "inputResponses"), kQuestion);
         if (text_member(response, "action") != "accept")
-            return refused(tool, "the user did not agree");
+            return refused(*work.tool, "the user did not agree");
         if (does_as_shown(*asked)) return std::nullopt;
     }
-    const ToolAnswer foreseen = foresee(tool, session_, arguments);
+    const ToolAnswer foreseen = foresee(*work.tool, session_, work.arguments);
     if (foreseen.failed) return tool_result(foreseen);
-    const std::string fresh = keep_waiting({&tool, arguments, foreseen.text});
+    work.shown = foreseen.text;
+    const std::string fresh = keep_waiting(std::move(work));
     return Json{{"resultType", "input_required"},
                 {"inputRequests", Json{{kQuestion, Json{{"method", "elicitation/create"},
                                                         {"params", question(foreseen.text)}}}}},
                 {"requestState", fresh}};
 }
 
-Server::Handled Server::ask_legacy(const Json& request, const Tool& tool, const Json& arguments) {
-    if (asked_.size() >= kMostQuestions) return refused(tool, "too many questions are open");
-    const ToolAnswer foreseen = foresee(tool, session_, arguments);
+Server::Handled Server::ask_legacy(const Json& request, ToolCall work) {
+    if (asked_.size() >= kMostQuestions) return refused(*work.tool, "too many questions are open");
+    const ToolAnswer foreseen = foresee(*work.tool, session_, work.arguments);
     if (foreseen.failed) return tool_result(foreseen);
+    work.shown = foreseen.text;
     const std::string id = "unwrite-" + std::to_string(next_question_++);
-    asked_[id] = {request, {&tool, arguments, foreseen.text}};
+    asked_[id] = {request, std::move(work)};
     send_(dump(Json{{"jsonrpc", "2.0"},
                     {"id", id},
                     {"method", "elicitation/create"},
@@ -197,14 +211,14 @@ void Server::answered(const Message& response) {
     if (!response.id.is_string()) return;
     auto found = asked_.extract(response.id.get<std::string>());
     if (found.empty()) return;
-    const auto& [request, call] = found.mapped();
+    const auto& [request, work] = found.mapped();
     Handled result;
     if (text_member(response.result, "action") != "accept") {
-        result = refused(*call.tool, "the user did not agree");
-    } else if (does_as_shown(call)) {
-        result = run_tool(*call.tool, call.arguments);
+        result = refused(*work.tool, "the user did not agree");
+    } else if (does_as_shown(work)) {
+        result = run_tool(work);
     } else {
-        result = ask_legacy(request, *call.tool, call.arguments);
+        result = ask_legacy(request, work);
     }
     const Json& json = std::get<Json>(result);
     if (!json.is_null()) send_(dump(result_of(request, json)));

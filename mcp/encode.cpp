@@ -1,6 +1,7 @@
 #include "mcp/encode.h"
 
 #include "edit/text_safety.h"
+#include "overlay/editing_record.h"
 #include "overlay/state_tags.h"
 
 namespace unwrite::mcp {
@@ -50,9 +51,8 @@ std::string name_of(overlay::NodeNumber number) {
     return "n" + std::to_string(number);
 }
 
-// A step's text may end with what a machine reads of it.
 std::string first_words(const std::string& text) {
-    return edit::displayed(text.substr(0, std::min(text.find(" {\"begun\":"), text.size())));
+    return edit::displayed(overlay::words_of_step(text));
 }
 
 }  // namespace
@@ -68,12 +68,15 @@ std::string cut(std::string text) {
 }
 
 Json encode(const overlay::Node& node) {
-    return Json{{"node", name_of(node.number)},
-                {"parent", node.parent == 0 ? Json() : Json(name_of(node.parent))},
-                {"kind", word(node.kind)},
-                {"name", edit::displayed(node.name)},
-                {"text", first_words(node.text)},
-                {"time_ns", node.time_ns}};
+    Json json{{"node", name_of(node.number)},
+              {"parent", node.parent == 0 ? Json() : Json(name_of(node.parent))},
+              {"kind", word(node.kind)},
+              {"name", edit::displayed(node.name)},
+              {"text", first_words(node.text)},
+              {"time_ns", node.time_ns}};
+    const Json cause = Json::parse(overlay::cause_of_step(node.text), nullptr, false);
+    if (cause.is_object()) json["by"] = cause;
+    return json;
 }
 
 Json encode(const std::vector<overlay::Change>& changes) {

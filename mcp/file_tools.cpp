@@ -9,8 +9,8 @@ namespace unwrite::mcp {
 
 namespace {
 
-overlay::EditRoom edit_room(Room& room) {
-    return {room.operations(), room.files(), room.asker()};
+overlay::EditRoom edit_room(const ToolSession& session, Room& room) {
+    return {room.operations(), room.files(), room.asker(), session.cause};
 }
 
 Result<ToolAnswer> read(ToolSession& session, const Json& json) {
@@ -23,7 +23,7 @@ Result<ToolAnswer> read(ToolSession& session, const Json& json) {
     std::optional<edit::LineRange> lines;
     if (start || end) lines = edit::LineRange{start.value_or(1), end.value_or(most)};
     TRY_ASSIGN(const auto entered, session.enter());
-    overlay::EditRoom room = edit_room(*entered);
+    overlay::EditRoom room = edit_room(session, *entered);
     TRY_ASSIGN(const overlay::ReadAnswer answer, session.editing.read(room, path, lines));
     ToolAnswer tool;
     tool.text = answer.text;
@@ -79,7 +79,7 @@ ToolAnswer call_edit(ToolSession& session, const Json& arguments) {
     if (!request) return refused_edit(text, patch, request.error());
     const auto entered = session.enter();
     if (!entered) return refused_edit(text, patch, entered.error());
-    overlay::EditRoom room = edit_room(**entered);
+    overlay::EditRoom room = edit_room(session, **entered);
     const overlay::EditAnswer done = session.editing.edit(room, *request);
     ToolAnswer answer{done.failed, cut(done.text), {}};
     answer.structured = done.response ? response_json(*done.response, done.paths)
@@ -92,7 +92,7 @@ ToolAnswer call_undo(ToolSession& session, const Json& arguments) {
         return failed(checked.error());
     const auto entered = session.enter();
     if (!entered) return failed(entered.error());
-    overlay::EditRoom room = edit_room(**entered);
+    overlay::EditRoom room = edit_room(session, **entered);
     const auto undone = session.editing.undo(room);
     if (!undone) return failed(undone.error());
     return {false, undone->report,

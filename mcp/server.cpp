@@ -16,6 +16,7 @@ constexpr std::array kLegacy = {"2025-11-25", "2025-06-18", "2025-03-26", "2024-
                                 "2024-10-07"};
 constexpr const char* kVersionKey = "io.modelcontextprotocol/protocolVersion";
 constexpr const char* kCapabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
+constexpr const char* kClientKey = "io.modelcontextprotocol/clientInfo";
 constexpr const char* kServerKey = "io.modelcontextprotocol/serverInfo";
 constexpr const char* kInstructions =
     "Files of this workspace are edited with Read and Edit; Undo takes the last Edit back. "
@@ -61,6 +62,7 @@ const Server::Method Server::kMethods[] = {
 
 Server::Server(ServerOptions options, Send send)
     : approval_(options.approval),
+      progress_every_(options.progress_every),
       session_{std::move(options.enter),
                overlay::Editing(options.settings, /*must_read=*/true),
                {.enabled = options.revert_to_state}},
@@ -158,13 +160,17 @@ Json Server::complete(const Call& call, Json result) const {
 std::optional<Json> Server::respond(const Message& request) {
     const Json& meta = member(request.params, "_meta");
     const std::string version = text_member(meta, kVersionKey);
-    Call call{request, !version.empty() || request.method == "server/discover", capabilities_};
+    Call call{request, !version.empty() || request.method == "server/discover", capabilities_,
+              client_};
     if (!version.empty() && version != kModern) {
         return error_of(
             error_for(request, ErrorCode::kVersion, "Unsupported protocol version",
                       Json{{"supported", Json::array({kModern})}, {"requested", version}}));
     }
-    if (call.modern) call.capabilities = member(meta, kCapabilitiesKey);
+    if (call.modern) {
+        call.capabilities = member(meta, kCapabilitiesKey);
+        call.client = member(meta, kClientKey);
+    }
     const auto* method =
         std::find_if(std::begin(kMethods), std::end(kMethods),
                      [&](const Method& known) { return request.method == known.name; });
@@ -188,6 +194,7 @@ Server::Handled Server::initialize(const Call& call) {
         return error_for(call.message, ErrorCode::kInvalidParams, "protocolVersion is required");
     const bool known = std::find(kLegacy.begin(), kLegacy.end(), asked) != kLegacy.end();
     capabilities_ = member(call.message.params, "capabilities");
+    client_ = member(call.message.params, "clientInfo");
     initialized_ = true;
     return Json{{"protocolVersion", known ? asked : kLegacy.front()},
                 {"capabilities", capabilities()},

@@ -3,6 +3,7 @@
 // session of the tools. Knows no descriptor; not thread-safe.
 #pragma once
 
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <map>
@@ -11,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "mcp/call.h"
 #include "mcp/message.h"
 #include "mcp/room.h"
 #include "mcp/tools.h"
@@ -29,11 +31,14 @@ struct ServerOptions {
     edit::Settings settings{};
     Approval approval = Approval::kClient;
     bool revert_to_state = false;  ///< the tool is offered
+    /// How often a client that wants to know hears that its call goes on.
+    std::chrono::milliseconds progress_every = std::chrono::seconds(1);
 };
 
 class Server {
  public:
-    /// Gets each answer, one line without its newline.
+    /// Gets each answer, one line without its newline; of calls that take long also progress, from
+    /// another thread, while no answer is sent.
     using Send = std::function<void(const std::string& line)>;
 
     Server(ServerOptions options, Send send);
@@ -62,6 +67,7 @@ class Server {
         const Message& message;
         bool modern = false;
         Json capabilities{};  ///< the client's
+        Json client{};        ///< its name
     };
     using Handled = std::variant<Json, ProtocolError>;
     struct Method {
@@ -89,41 +95,37 @@ class Server {
     Handled list_prompts(const Call& call);
     Handled get_prompt(const Call& call);
 
-    Json run_tool(const Tool& tool, const Json& arguments);
+    Json run_tool(const ToolCall& work);
     /// Nothing when the tool may go on.
-    std::optional<Handled> approve(const Call& call, const Tool& tool, const Json& arguments);
+    std::optional<Handled> approve(const Call& call, const ToolCall& work);
     /// The client cannot ask the user, who is to be asked.
     bool confirms(const Call& call) const;
-    Json hold_back(const Tool& tool, const Json& arguments);
-    Json confirm(const Json& arguments);
-    std::optional<Handled> ask_modern(const Call& call, const Tool& tool, const Json& arguments);
+    Json hold_back(ToolCall work);
+    Json confirm(const Call& call);
+    std::optional<Handled> ask_modern(const Call& call, ToolCall work);
     /// A null result: the user was asked, and the answer comes later.
-    Handled ask_legacy(const Json& request, const Tool& tool, const Json& arguments);
+    Handled ask_legacy(const Json& request, ToolCall work);
     void answered(const Message& response);
 
-    /// A call that waits for the user's agreement, with what the user was shown of it.
-    struct Waiting {
-        const Tool* tool = nullptr;
-        Json arguments{};
-        std::string shown{};
-    };
     struct Asked {
         Json request;  ///< the id of the call
-        Waiting call;
+        ToolCall work;
     };
-    std::string keep_waiting(Waiting call);
-    std::optional<Waiting> take_waiting(const std::string& token);
+    std::string keep_waiting(ToolCall work);
+    std::optional<ToolCall> take_waiting(const std::string& token);
     /// What it would do is still what the user was shown.
-    bool does_as_shown(const Waiting& call);
+    bool does_as_shown(const ToolCall& work);
 
     const Approval approval_;
+    const std::chrono::milliseconds progress_every_;
     ToolSession session_;
     const Send send_;
     std::deque<Item> queue_;
     bool initialized_ = false;
-    Json capabilities_{};                     ///< the client's, of the handshake
-    std::map<std::string, Asked> asked_;      ///< by the id of our question
-    std::map<std::string, Waiting> waiting_;  ///< by the token or state that lets it go on
+    Json capabilities_{};                      ///< the client's, of the handshake
+    Json client_{};                            ///< its name
+    std::map<std::string, Asked> asked_;       ///< by the id of our question
+    std::map<std::string, ToolCall> waiting_;  ///< by the token or state that lets it go on
     std::uint64_t next_question_ = 1;
 };
 

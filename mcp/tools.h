@@ -29,6 +29,7 @@ struct ToolSession {
     Enter enter;
     overlay::Editing editing;
     Reverts reverts{};
+    std::string cause{};  ///< overlay::EditRoom::cause, of the call that is carried out
 };
 
 struct Tool {

@@ -209,6 +209,7 @@ Result<> Editing::carry_out(EditRoom& room, const EditPlan& plan) {
     if (plan.files.empty()) return {};
     EditRecord record;
     record.token = room.files.token();
+    record.cause = room.cause;
     for (const PlannedFile& file : plan.files) {
         TRY(room.files.may_write(file.path));
         record.files.push_back({file.path,
@@ -297,6 +298,7 @@ Result<edit::Undone> Editing::undo(EditRoom& room) {
     TRY(room.files.lock());
     TRY(finish_killed_edits(room.operations, room.asker, room.files));
     undo_record_.token = room.files.token();
+    undo_record_.cause = room.cause;
     RecordedUndo files(room, undo_record_);
     auto undone = entries_.undo(kSession, files);
     if (!undone && undone.error().kind() == ErrorKind::kRecovery) {

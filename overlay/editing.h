@@ -22,6 +22,8 @@ struct EditRoom {
     Operations& operations;
     EditFiles& files;
     Asker asker{};
+    /// What the caller calls the request, as a JSON object; kept with the step. Empty: nothing.
+    std::string cause{};
 };
 
 struct ReadAnswer {

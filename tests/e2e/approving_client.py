@@ -41,7 +41,9 @@ def approval(program, directory):
     check(not legacy.receive()["result"]["isError"] and os.path.exists("asked"), "legacy")
     legacy.end()
     never = Client(program, directory, "2025-06-18", ("--approval", "deny"))
-    check(never.call("Undo")["isError"] and not never.call("Read", path="asked")["isError"], "deny")
+    check(never.call("Undo")["isError"] and
+          never.text("Undo").startswith("Tool 'Undo' is denylisted\n"), "deny")
+    check(not never.call("Read", path="asked")["isError"], "deny")
     never.end()
 
 

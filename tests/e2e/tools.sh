@@ -64,7 +64,7 @@ S89_S90_S91_S93_S94_S95_S97_S100_S102_S103_S105_S106_revert_to_state() {
     check_state
 }
 
-S141_S152_no_reader_sees_a_part() {
+S141_S152_T_SFE_ATOM_01_no_reader_sees_a_part() {
     begin
     client reader "$program" "$W"
     cd /

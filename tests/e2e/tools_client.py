@@ -203,6 +203,21 @@ def sandbox(client):
     check(get("a.c") == b"int a;\n", "S159 nothing of it")
 
 
+def attributed(client):
+    """The client's own numbers stay with the step."""
+    put("told", b"one\n")
+    client.text("Read", path="told")
+    call = client.message("tools/call", {"name": "Edit", "arguments": {
+        "path": "told", "old_snippet": "one", "new_snippet": "two"}})
+    call["params"].setdefault("_meta", {}).update({"progressToken": 9, "turn_id": "turn-3"})
+    client.send(call)
+    check(client.receive()["result"]["structuredContent"]["status"] == "ok", call)
+    node = client.call("log", limit=1)["structuredContent"]["nodes"][0]
+    check(node["by"] == {"client": "story 1", "progressToken": 9, "turn_id": "turn-3"}, node)
+    check(node["text"] == "edit told", node)
+    client.text("Undo")
+
+
 def history(client):
     put("kept", b"first\n")
     node = client.call("checkpoint", name="story")["structuredContent"]["node"]
@@ -241,7 +256,7 @@ def both_eras(program, directory):
         os.chdir(directory)
         client = Client(program, directory, era)
         listed(client)
-        for part in (edits, undo, sandbox, history):
+        for part in (edits, undo, sandbox, attributed, history):
             for name in os.listdir("."):
                 if name.startswith("era-") or name == "outside":
                     continue

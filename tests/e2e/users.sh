@@ -22,6 +22,21 @@ SCRIPT
     same start
 }
 
+S21_S75_an_edit_without_permission_says_so() {
+    echo kept >"$W/closed"
+    as_nobody <<'SCRIPT'
+"$program" mount "$W"
+cd "$W"
+chmod 000 closed
+! "$program" edit closed --old kept --new lost 2>why
+grep -F "closed: permission denied" why
+chmod 644 closed
+grep kept closed
+cd /
+"$program" unmount "$W"
+SCRIPT
+}
+
 # The daemon is that user as well, and has to get at what it closed.
 S73_S75_modes_that_forbid_their_owner() {
     project

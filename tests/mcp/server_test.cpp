@@ -77,7 +77,9 @@ TEST_F(ServerTest, S2_S26_arguments_of_Undo_are_refused_before_anything_is_opene
 TEST_F(ServerTest, S129_both_names_of_Edit_are_known_and_others_are_not) {
     EXPECT_TRUE(modern("tools/call", R"("name":"edit",)").contains("result"));
     EXPECT_TRUE(modern("tools/call", R"("name":"Edit",)").contains("result"));
-    EXPECT_EQ(modern("tools/call", R"("name":"undo",)")["error"]["code"], -32602);
+    const Json unknown = modern("tools/call", R"("name":"undo",)")["error"];
+    EXPECT_EQ(unknown["code"], -32602);
+    EXPECT_EQ(unknown["message"], "Unknown tool: undo");
 }
 
 TEST_F(ServerTest, a_cancelled_request_that_waits_is_neither_done_nor_answered) {
