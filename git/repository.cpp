@@ -65,7 +65,8 @@ Result<ProcessOutcome> run_git(Programs& programs, const std::string& directory,
             "run " + verb + ": no end after " + std::to_string(extra.timeout.count()) + " s");
     }
     if (outcome.error().number() == ECANCELED) {
-        return Error(ErrorKind::kSystem, ECANCELED, "run " + verb + ": interrupted");
+        return Error(ErrorKind::kSystem, ECANCELED, "run " + verb + ": interrupted",
+                     "git was ended; nothing was committed");
     }
     return outcome.error().with_context("run " + verb);
 }

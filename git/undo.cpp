@@ -198,6 +198,8 @@ class Undo {
         if (options_.dry_run) {
             for (const AgentCommit& commit : asked)
                 note_reverted(commit);
+            report_.notes.emplace_back(
+                "Whether later changes are in the way shows only when it is done.");
             report_.end = UndoEnd::kPlanned;
             return {};
         }
@@ -285,8 +287,20 @@ class Undo {
         // A revert pull request has undone nothing until somebody merges it.
         if (!report_.revert_pull_request.empty()) return {};
         leave_traces(repository_, options_, report_);
-        if (options_.push) bring_to_remote();
+        if (options_.push) {
+            bring_to_remote();
+        } else {
+            say_not_pushed();
+        }
         return {};
+    }
+
+    void say_not_pushed() {
+        if (report_.revert_commit.empty() && report_.state_commit.empty()) return;
+        const Result<PushTarget> target =
+            push_target(repository_, standing_.branch, options_.remote);
+        if (!target) return;
+        report_.notes.push_back("Not pushed to " + target->remote + "; `git push` does that.");
     }
 
     void bring_to_remote() {

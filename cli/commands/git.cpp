@@ -41,13 +41,22 @@ Result<std::string> real_place(const Context& context, const std::string& path) 
     return (*parent == "/" ? "" : *parent) + absolute.substr(slash);
 }
 
+Result<std::uint64_t> parse_issue(const std::string& verb, const std::string& text) {
+    const std::uint64_t issue = parse_number(text).value_or(0);
+    if (issue != 0) return issue;
+    return Error(ErrorKind::kUsage, EINVAL,
+                 verb + " --issue " + quote_name(text) + ": not the number of an issue",
+                 "give a whole number from 1, without a #");
+}
+
 Result<git::UndoOptions> engine_options(const Context& context, const GitUndoOptions& options) {
     git::UndoOptions engine = options.engine;
-    TRY_ASSIGN(engine.issue, parse_number(options.issue));
-    TRY_ASSIGN(const std::uint64_t count, parse_number(options.count));
+    TRY_ASSIGN(engine.issue, parse_issue("git undo", options.issue));
+    const std::uint64_t count = parse_number(options.count).value_or(0);
     if (count == 0 || count > 1'000'000) {
         return Error(ErrorKind::kUsage, EINVAL,
-                     "git undo " + options.count + ": the number of commits is 1 or more");
+                     "git undo " + quote_name(options.count) + ": not a number of commits",
+                     "give a whole number from 1 to 1000000");
     }
     engine.count = count;
     engine.pull_requests = !options.no_pull_requests;
@@ -160,8 +169,10 @@ void print(Context& context, const git::UndoReport& report) {
         context.out.print(harmless(markdown(report)));
     }
     if (report.end == git::UndoEnd::kNothing) {
-        for (const std::string& error : report.errors)
-            context.notes.line(harmless(error));
+        const std::string reply = markdown(report);
+        for (const std::string& error : report.errors) {
+            if (reply.find(error) == std::string::npos) context.notes.line(harmless(error));
+        }
     }
     for (const std::string& note : report.notes)
         context.notes.line(harmless(note));
@@ -201,7 +212,7 @@ Result<int> git_undo(Context& context, const GitUndoOptions& options) {
 
 Result<int> git_feedback(Context& context, const GitFeedbackOptions& options) {
     git::FeedbackOptions engine = options.engine;
-    TRY_ASSIGN(engine.issue, parse_number(options.issue));
+    TRY_ASSIGN(engine.issue, parse_issue("git feedback", options.issue));
     git::InstalledPrograms programs;
     TRY_ASSIGN(const std::string note, git::feedback(programs, context.base, engine));
     if (context.json) {

@@ -64,6 +64,7 @@ TEST(GitCommand, S108_TheNumberIsChecked) {
     for (const char* words : {"0", "-1", "many", "1 2", "''", "2000000"}) {
         const Outcome undo = shell(scratch, "$U git undo --issue 7 " + std::string(words));
         EXPECT_EQ(undo.code, 2) << words << undo.err;
+        EXPECT_NE(undo.err.find("\n"), undo.err.size() - 1) << "no way out: " << undo.err;
         EXPECT_TRUE(undo.err.starts_with("unwrite: ")) << undo.err;
         EXPECT_EQ(undo.out, "");
     }
@@ -92,6 +93,12 @@ TEST(GitCommand, S117_S120_S125_NothingToUndoIs3) {
               "## ⚠️ Nothing to undo\n\nI haven't made any file changes on this issue yet. My "
               "previous responses were conversation-only (no code edits).\n");
     EXPECT_EQ(undo.err, "No agent commits found for this issue to undo.\n");
+    // What the reply says already is not said twice.
+    const Outcome again = shell(scratch, "$U git undo --issue 7 >&2; $U git undo --issue 7");
+    EXPECT_EQ(again.code, 3);
+    const std::string words = "The agent's commits for this issue were undone already.";
+    EXPECT_NE(again.out.find(words), std::string::npos) << again.out;
+    EXPECT_EQ(again.err.find(words), std::string::npos) << again.err;
 }
 
 TEST(GitCommand, S115_S127_AConflictIs5AndADirtyTreeToo) {

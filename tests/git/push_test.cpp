@@ -68,6 +68,7 @@ TEST(GitPush, S116_WithoutPushTheRemoteIsLeftAlone) {
     ASSERT_ASSIGN(const UndoReport report, world.undo(7));
     EXPECT_FALSE(report.pushed);
     EXPECT_EQ(world.remote_head(), before);
+    EXPECT_EQ(report.notes, Names{"Not pushed to origin; `git push` does that."});
 }
 
 TEST(GitPush, S116_RejectedTwiceThenThrough) {
