@@ -62,11 +62,9 @@ Result<> expect_own_git_untouched(Workspace& workspace) {
     now = without_accepted(before, std::move(now), status.changes);
     const std::string changed = git_change_words(before, now);
     if (changed.empty()) return {};
-    return Error(
-        ErrorKind::kConflict, EBUSY,
-        "commit --git PATH: the task changed the repository itself: " + changed,
-        "`unwrite commit .git` accepts that first (`git log` shows its commits); or accept "
-        "everything, or leave --git out");
+    return Error(ErrorKind::kConflict, EBUSY,
+                 "commit --git PATH: the task changed the repository itself: " + changed,
+                 "accept everything, or leave --git out");
 }
 
 Result<> expect_git_of_person(Workspace& workspace, const git::Scope& settled) {

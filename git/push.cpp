@@ -145,9 +145,10 @@ Result<PushTarget> push_target(const Repository& repository, const std::string& 
     TRY_ASSIGN(const ProcessOutcome known,
                repository.run({"remote", "get-url", "--", target.remote}));
     if (known.exit_code == 0) return target;
-    return Error(ErrorKind::kNotFound, ENOENT,
-                 "push " + branch + ": there is no remote " + target.remote,
-                 "leave --push out, or add one with `git remote add`");
+    return Error(
+        ErrorKind::kNotFound, ENOENT,
+        "find the remote of " + branch + ": there is no remote " + target.remote,
+        "`git remote` lists them, `git remote add` adds one; without --push none is needed");
 }
 
 Result<Pushed> push(const Repository& repository, const PushTarget& target) {
