@@ -59,11 +59,18 @@ Result<UniqueFd> open_listing(int directory) {
     return lend_access(directory, [&] { return reopen(directory, O_RDONLY | O_DIRECTORY); });
 }
 
-Result<UniqueFd> open_listing(int directory, const std::string& name) {
-    auto fd = open_at(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-    if (fd || fd.error().number() != EACCES) return fd;
+Result<UniqueFd> open_unseen(int fd, int flags) {
+    auto opened = lend_access(fd, [&] { return reopen(fd, flags | O_NOATIME); });
+    if (opened || opened.error().number() != EPERM) return opened;
+    return lend_access(fd, [&] { return reopen(fd, flags); });
+}
+
+Result<UniqueFd> open_listing_unseen(int directory, const std::string& name) {
+    constexpr int kListing = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
+    auto fd = open_at(directory, name, kListing | O_NOATIME);
+    if (fd || (fd.error().number() != EACCES && fd.error().number() != EPERM)) return fd;
     TRY_ASSIGN(const UniqueFd path, open_at(directory, name, O_PATH | O_DIRECTORY | O_NOFOLLOW));
-    return open_listing(path.get());
+    return open_unseen(path.get(), kListing);
 }
 
 }  // namespace unwrite::sys

@@ -52,7 +52,10 @@ auto lend_access(int fd, const Action& action) -> decltype(action()) {
 /// Opens the directory behind `directory` (O_PATH will do) for listing, with its mode lent where it
 /// forbids that.
 Result<UniqueFd> open_listing(int directory);
-/// The same of a directory at a name; a symbolic link is not followed.
-Result<UniqueFd> open_listing(int directory, const std::string& name);
+/// For our own eyes: what is behind `fd` (O_PATH will do) opened anew, with its mode lent likewise.
+/// To read from it moves no access time where the system allows that: it is ours, or we are root.
+Result<UniqueFd> open_unseen(int fd, int flags);
+/// The same of a directory at a name, for listing; a symbolic link is not followed.
+Result<UniqueFd> open_listing_unseen(int directory, const std::string& name);
 
 }  // namespace unwrite::sys

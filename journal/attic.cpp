@@ -227,7 +227,7 @@ Result<> Attic::remove_tree(const std::string& name) {
 }
 
 Result<> Attic::empty_directory(const std::string& name, std::vector<std::string>& nested) {
-    auto opened = sys::open_listing(directory(), name);
+    auto opened = sys::open_listing_unseen(directory(), name);
     if (!opened && opened.error().number() == ENOENT) return {};
     TRY_ASSIGN(const UniqueFd fd, std::move(opened));
     for (;;) {

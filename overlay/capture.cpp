@@ -1,9 +1,12 @@
 #include "overlay/capture.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <cerrno>
 
 #include "base/crash_point.h"
+#include "base/lend_mode.h"
 #include "overlay/attributes.h"
 #include "overlay/turns.h"
 
@@ -306,13 +309,14 @@ Result<> Capture::capture_blocks(const ObjectPtr& object, std::uint64_t first, s
         const std::uint64_t begin = first * kBlockSize;
         if (first == run || begin >= size) return {};
         const std::uint64_t end = std::min(size, run * kBlockSize);
-        TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kRead));
+        TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kPath));
+        TRY_ASSIGN(const UniqueFd source, sys::open_unseen(handle->fd.get(), O_RDONLY | O_NONBLOCK));
         // Cut off behind the mount: what is gone cannot be captured, and what is left must be.
-        TRY_ASSIGN(const struct stat st, sys::stat_fd(handle->fd.get()));
+        TRY_ASSIGN(const struct stat st, sys::stat_fd(source.get()));
         const std::uint64_t left = std::min(end, static_cast<std::uint64_t>(st.st_size));
         crash_point("capture.content.before");
         if (left > begin)
-            TRY(writer_->content(object->key(), handle->fd.get(), begin, left - begin));
+            TRY(writer_->content(object->key(), source.get(), begin, left - begin));
         TRY(settle());
         crash_point("capture.content.after");
         const std::lock_guard lock(s.mutex);

@@ -47,8 +47,10 @@ Result<HandlePtr> open_verified(int directory, const std::string& name, const Ob
 }
 
 Result<> expect_empty(int parent, const std::string& name, const ObjectKey& key) {
-    TRY_ASSIGN(const HandlePtr directory, open_verified(parent, name, key, Access::kRead));
-    TRY_ASSIGN(const bool empty, sys::is_empty_directory(directory->fd.get()));
+    TRY_ASSIGN(const HandlePtr directory, open_verified(parent, name, key, Access::kPath));
+    TRY_ASSIGN(const UniqueFd listing,
+               sys::open_unseen(directory->fd.get(), O_RDONLY | O_DIRECTORY));
+    TRY_ASSIGN(const bool empty, sys::is_empty_directory(listing.get()));
     if (!empty) return Error(ENOTEMPTY);
     return {};
 }

@@ -97,7 +97,7 @@ Result<> Janitor::empty_directory(const ObjectKey& key, const std::set<ObjectKey
                                   std::vector<ObjectKey>& more) {
     journal::Attic& attic = journal_.attic();
     TRY_ASSIGN(const UniqueFd fd,
-               sys::open_listing(attic.directory(), journal::Attic::file_name(key)));
+               sys::open_listing_unseen(attic.directory(), journal::Attic::file_name(key)));
     TRY_ASSIGN(const auto entries, sys::read_directory(fd.get()));
     for (const auto& entry : entries) {
         TRY_ASSIGN(const sys::StatX x, sys::statx_at(fd.get(), entry.name));

@@ -157,7 +157,7 @@ void Locator::scan(const std::unordered_set<ObjectKey>& keys, const Found& found
     while (!pending.empty()) {
         const Pending next = std::move(pending.back());
         pending.pop_back();
-        auto opened = sys::open_listing(next.parent->fd.get(), next.name);
+        auto opened = sys::open_listing_unseen(next.parent->fd.get(), next.name);
         if (!opened) continue;
         const HandlePtr at = std::make_shared<Handle>(Handle{*std::move(opened), Access::kPath});
         const auto own = sys::statx_at(at->fd.get(), "");

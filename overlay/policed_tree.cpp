@@ -189,7 +189,7 @@ Result<> PolicedTree::walk(UniqueFd top, const Visit& visit) const {
     while (!pending.empty()) {
         const Pending next = std::move(pending.back());
         pending.pop_back();
-        auto fd = sys::open_listing(next.parent->get(), next.name);
+        auto fd = sys::open_listing_unseen(next.parent->get(), next.name);
         if (fd) TRY(list(*std::move(fd), next.path, pending));
     }
     return {};
@@ -205,7 +205,7 @@ void PolicedTree::note_aliases() const {
     aliases_.clear();
     const auto root = objects_.open(objects_.root(), Access::kPath);
     if (!root) return;
-    auto top = sys::open_at((*root)->fd.get(), ".", O_RDONLY | O_DIRECTORY);
+    auto top = sys::open_unseen((*root)->fd.get(), O_RDONLY | O_DIRECTORY);
     if (!top) return;
     ignore(walk(*std::move(top),
                 [&](const std::string& path, const sys::StatX& x) {
@@ -341,7 +341,7 @@ Result<bool> PolicedTree::check_moved(NodeId parent, std::string_view name, cons
                                       const std::string& to) const {
     TRY_ASSIGN(const ObjectPtr above, objects_.get(parent));
     TRY_ASSIGN(const HandlePtr handle, objects_.open(above, Access::kPath));
-    TRY_ASSIGN(UniqueFd top, sys::open_listing(handle->fd.get(), std::string(name)));
+    TRY_ASSIGN(UniqueFd top, sys::open_listing_unseen(handle->fd.get(), std::string(name)));
     bool asks = false;
     TRY(walk(std::move(top), [&](const std::string& below, const sys::StatX& x) {
         const Mark before = judge_path(join_path(from, below), x.st.st_mode);
