@@ -202,6 +202,18 @@ bool is_made(const Repository& repository, const std::optional<std::string>& bef
     return now && parent && now->has_value() && *now != before && *parent == before;
 }
 
+/// What a hook added to the commit (a formatter, say) is not in the index, which would then have
+/// the next commit undo it.
+void settle_index(const Repository& repository, const std::vector<std::string>& files) {
+    std::vector<std::string> behind = repository.staged_files().value_or({});
+    std::erase_if(behind, [&](const std::string& path) {
+        return !std::binary_search(files.begin(), files.end(), path);
+    });
+    if (behind.empty()) return;
+    ignore(repository.ask(with_paths({"reset", "--quiet"}), {.input = joined_nul(behind)}),
+           "the commit is made all the same");
+}
+
 }  // namespace
 
 bool Scope::covers(std::string_view path) const {
@@ -234,6 +246,7 @@ Result<Accepted> commit_scope(const Repository& repository, const Scope& scope,
         forget(repository, chosen.fresh);
         return committed.error();
     }
+    settle_index(repository, chosen.files);
     Accepted accepted;
     TRY_ASSIGN(accepted.commit, repository.line({"rev-parse", "HEAD"}));
     accepted.files = std::move(chosen.files);

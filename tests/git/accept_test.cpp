@@ -161,6 +161,21 @@ TEST_F(GitAccept, S76_AnInterruptionEndsGitAndItsHooks) {
     EXPECT_EQ(status(), "");
 }
 
+TEST_F(GitAccept, S76_AHookThatFormatsLeavesNothingStaged) {
+    world_.write(".git/hooks/pre-commit",
+                 "#!/bin/sh\nfor f in a new; do echo formatted >>$f; done\ngit add a new\n");
+    ::chmod((world_.work() + "/.git/hooks/pre-commit").c_str(), 0755);
+    world_.write("a", "1\n");
+    world_.write("new", "1\n");
+    world_.write("b", "staged\n");
+    world_.git({"add", "b"});
+    ASSERT_ASSIGN(const Accepted accepted, accept({"a", "new"}));
+    EXPECT_EQ(accepted.commit, world_.head());
+    EXPECT_EQ(world_.git({"show", "HEAD:a"}), "1\nformatted");
+    EXPECT_EQ(changed(), "M\ta\nA\tnew");
+    EXPECT_EQ(status(), "M  b");
+}
+
 TEST_F(GitAccept, S76_NamesThatLookLikeSomethingElse) {
     const Names names = {"*", ":(top)", "-m", "new\nline", "\xff"};
     for (const std::string& name : names)
