@@ -203,11 +203,20 @@ bool is_made(const Repository& repository, const std::optional<std::string>& bef
 }
 
 /// What a hook added to the commit (a formatter, say) is not in the index, which would then have
-/// the next commit undo it.
-void settle_index(const Repository& repository, const std::vector<std::string>& files) {
+/// the next commit undo it. What a person staged stays, but for the files that were asked for.
+void settle_index(const Repository& repository, const std::vector<std::string>& files,
+                  const std::set<std::string>& staged_before) {
     std::vector<std::string> behind = repository.staged_files().value_or({});
+    if (behind.empty()) return;
+    const Result<std::string> text =
+        repository.ask({"diff-tree", "-r", "-z", "--root", "--no-commit-id", "--name-only",
+                        "--no-renames", "HEAD"});
+    if (!text) return;
+    const std::vector<std::string> all = split_nul(*text);
+    const std::set<std::string> committed(all.begin(), all.end());
     std::erase_if(behind, [&](const std::string& path) {
-        return !std::binary_search(files.begin(), files.end(), path);
+        const bool asked = std::binary_search(files.begin(), files.end(), path);
+        return !committed.contains(path) || (!asked && staged_before.contains(path));
     });
     if (behind.empty()) return;
     ignore(repository.ask(with_paths({"reset", "--quiet"}), {.input = joined_nul(behind)}),
@@ -237,6 +246,7 @@ Result<Accepted> commit_scope(const Repository& repository, const Scope& scope,
         return Error(ErrorKind::kNothing, ENOENT,
                      "commit to git: nothing among it that git would record");
     }
+    const std::vector<std::string> staged = repository.staged_files().value_or({});
     TRY(make_known(repository, chosen.fresh));
     Arguments commit = {"commit", "--quiet", "--only", "-m", message};
     commit.insert(commit.end(), options.begin(), options.end());
@@ -246,7 +256,7 @@ Result<Accepted> commit_scope(const Repository& repository, const Scope& scope,
         forget(repository, chosen.fresh);
         return committed.error();
     }
-    settle_index(repository, chosen.files);
+    settle_index(repository, chosen.files, {staged.begin(), staged.end()});
     Accepted accepted;
     TRY_ASSIGN(accepted.commit, repository.line({"rev-parse", "HEAD"}));
     accepted.files = std::move(chosen.files);

@@ -162,8 +162,9 @@ TEST_F(GitAccept, S76_AnInterruptionEndsGitAndItsHooks) {
 }
 
 TEST_F(GitAccept, S76_AHookThatFormatsLeavesNothingStaged) {
-    world_.write(".git/hooks/pre-commit",
-                 "#!/bin/sh\nfor f in a new; do echo formatted >>$f; done\ngit add a new\n");
+    world_.write(
+        ".git/hooks/pre-commit",
+        "#!/bin/sh\nfor f in a new dir/c; do echo formatted >>$f; done\ngit add a new dir\n");
     ::chmod((world_.work() + "/.git/hooks/pre-commit").c_str(), 0755);
     world_.write("a", "1\n");
     world_.write("new", "1\n");
@@ -172,8 +173,16 @@ TEST_F(GitAccept, S76_AHookThatFormatsLeavesNothingStaged) {
     ASSERT_ASSIGN(const Accepted accepted, accept({"a", "new"}));
     EXPECT_EQ(accepted.commit, world_.head());
     EXPECT_EQ(world_.git({"show", "HEAD:a"}), "1\nformatted");
-    EXPECT_EQ(changed(), "M\ta\nA\tnew");
+    EXPECT_EQ(changed(), "M\ta\nM\tdir/c\nA\tnew");
     EXPECT_EQ(status(), "M  b");
+    // Something of one's own is staged where a hook adds everything: that is not lost.
+    world_.write("dir/c", "staged\n");
+    world_.git({"add", "dir/c"});
+    world_.write("dir/c", "changed since\n");
+    world_.write("a", "2\n");
+    ASSERT_OK(accept({"a"}));
+    EXPECT_EQ(world_.git({"show", "HEAD:dir/c"}), "changed since\nformatted");
+    EXPECT_EQ(world_.git({"show", ":dir/c"}), "staged");
 }
 
 TEST_F(GitAccept, S76_NamesThatLookLikeSomethingElse) {
