@@ -7,6 +7,7 @@ interleaved, and each leaves the subject as it found it.
 
 import os
 import shutil
+import time
 from dataclasses import dataclass
 
 from subjects import Native, Unavailable, Unwrite, elapsed, run
@@ -167,6 +168,7 @@ class Tools(Measure):
         server = subject.tools()
         try:
             server.call("Read", path="large")
+            time.sleep(0.1)  # the server prepares for an edit while its client thinks
             rows = {}
             for row, name, arguments in (
                     ("Edit of a 200 kB file", "Edit",

@@ -34,10 +34,51 @@ std::uint64_t start_of(int start, int count) {
     return static_cast<std::uint64_t>(count == 0 ? start + 1 : start);
 }
 
+/// Equal lines beside a change that are compared all the same: where one of several ways to say a
+/// change reads best depends on the lines around it.
+constexpr std::size_t kMargin = 100;
+
+std::size_t start_of_line(std::string_view text, std::size_t offset) {
+    return offset == 0 ? 0 : text.rfind('\n', offset - 1) + 1;  // npos + 1 is 0
+}
+
+// How many bytes both begin with, in whole lines, without the last kMargin of them.
+std::size_t equal_begin(std::string_view older, std::string_view newer) {
+    const auto differ = std::mismatch(older.begin(), older.end(), newer.begin(), newer.end());
+    std::size_t at = start_of_line(older, static_cast<std::size_t>(differ.first - older.begin()));
+    for (std::size_t i = 0; i < kMargin && at > 0; ++i)
+        at = start_of_line(older, at - 1);
+    return at;
+}
+
+// How many bytes both end with, likewise without the first lines of them.
+std::size_t equal_end(std::string_view older, std::string_view newer) {
+    const auto differ = std::mismatch(older.rbegin(), older.rend(), newer.rbegin(), newer.rend());
+    std::string_view same =
+        older.substr(older.size() - static_cast<std::size_t>(differ.first - older.rbegin()));
+    // The first one may be the end of a line that differs.
+    for (std::size_t i = 0; i <= kMargin && !same.empty(); ++i)
+        same.remove_prefix(std::min(same.find('\n'), same.size() - 1) + 1);
+    return same.size();
+}
+
 }  // namespace
 
+void prepare_line_changes() {
+    git_is_ready();
+}
+
 Result<std::vector<LineChange>> line_changes(std::string_view older, std::string_view newer) {
+    if (older == newer) return std::vector<LineChange>();
     if (!git_is_ready()) return not_compared();
+    const std::size_t before = equal_begin(older, newer);
+    const auto skipped = static_cast<std::uint64_t>(
+        std::count(older.begin(), older.begin() + static_cast<std::ptrdiff_t>(before), '\n'));
+    older.remove_prefix(before);
+    newer.remove_prefix(before);
+    const std::size_t after = equal_end(older, newer);
+    older.remove_suffix(after);
+    newer.remove_suffix(after);
     git_diff_options options;
     if (git_diff_options_init(&options, GIT_DIFF_OPTIONS_VERSION) != 0) return not_compared();
     options.flags = GIT_DIFF_FORCE_TEXT | GIT_DIFF_INDENT_HEURISTIC;
@@ -51,9 +92,9 @@ Result<std::vector<LineChange>> line_changes(std::string_view older, std::string
     for (std::size_t i = 0; i < git_patch_num_hunks(patch.get()); ++i) {
         const git_diff_hunk* hunk = nullptr;
         if (git_patch_get_hunk(&hunk, nullptr, patch.get(), i) != 0) return not_compared();
-        changes.push_back({start_of(hunk->old_start, hunk->old_lines),
+        changes.push_back({skipped + start_of(hunk->old_start, hunk->old_lines),
                            static_cast<std::uint64_t>(hunk->old_lines),
-                           start_of(hunk->new_start, hunk->new_lines),
+                           skipped + start_of(hunk->new_start, hunk->new_lines),
                            static_cast<std::uint64_t>(hunk->new_lines)});
     }
     return changes;

@@ -11,20 +11,35 @@ struct Ending {
     std::size_t at = std::string_view::npos;
 };
 
-Ending next_ending(std::string_view bytes, std::size_t from) {
-    const std::size_t at = bytes.find_first_of("\r\n", from);
-    if (at == std::string_view::npos) return {};
-    if (bytes[at] == '\n') return {Newline::kLf, at};
-    if (at + 1 < bytes.size() && bytes[at + 1] == '\n') return {Newline::kCrlf, at};
-    return {Newline::kCr, at};
-}
+// The endings of a text in order. Each byte is looked at twice, however many endings there are.
+class Endings {
+ public:
+    explicit Endings(std::string_view bytes)
+        : bytes_(bytes), cr_(bytes.find('\r')), lf_(bytes.find('\n')) {}
+
+    Ending next() {
+        const std::size_t at = std::min(cr_, lf_);
+        if (at == std::string_view::npos) return {};
+        Ending found{Newline::kLf, at};
+        if (cr_ < lf_) found.kind = cr_ + 1 == lf_ ? Newline::kCrlf : Newline::kCr;
+        const std::size_t from = at + bytes_of(found.kind).size();
+        if (cr_ < from) cr_ = bytes_.find('\r', from);
+        if (lf_ < from) lf_ = bytes_.find('\n', from);
+        return found;
+    }
+
+ private:
+    const std::string_view bytes_;
+    std::size_t cr_;  ///< the next of its kind; npos: none
+    std::size_t lf_;
+};
 
 // Calls `text` for what is between endings and `ending` for each of them, in order.
 template <class Text, class EndingFound>
 void walk(std::string_view bytes, Text text, EndingFound ending) {
+    Endings endings(bytes);
     std::size_t from = 0;
-    for (Ending found = next_ending(bytes, 0); found.kind != Newline::kNone;
-         found = next_ending(bytes, from)) {
+    for (Ending found = endings.next(); found.kind != Newline::kNone; found = endings.next()) {
         text(bytes.substr(from, found.at - from));
         ending(found.kind);
         from = found.at + bytes_of(found.kind).size();

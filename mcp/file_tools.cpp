@@ -25,6 +25,7 @@ Result<ToolAnswer> read(ToolSession& session, const Json& json) {
     TRY_ASSIGN(const auto entered, session.enter());
     overlay::EditRoom room = edit_room(session, *entered);
     TRY_ASSIGN(const overlay::ReadAnswer answer, session.editing.read(room, path, lines));
+    session.has_read = true;
     ToolAnswer tool;
     tool.text = answer.text;
     tool.structured = Json{{"path", edit::displayed(answer.path)},

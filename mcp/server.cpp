@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "edit/line_changes.h"
 #include "mcp/resources.h"
 #include "mcp/revert_tool.h"
 
@@ -83,6 +84,8 @@ void Server::take(std::string_view line) {
 }
 
 bool Server::settle() {
+    // What was read may be edited next, and the report of an edit compares lines.
+    if (session_.has_read) edit::prepare_line_changes();
     // Before the first call nothing is opened, whatever an earlier life left waiting.
     return session_.reverts.asked && settle_reverts(session_);
 }

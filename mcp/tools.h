@@ -29,6 +29,7 @@ struct ToolSession {
     Enter enter;
     overlay::Editing editing;
     Reverts reverts{};
+    bool has_read = false;  ///< some file
     std::string cause{};  ///< overlay::EditRoom::cause, of the call that is carried out
 };
 

@@ -42,6 +42,66 @@ TEST(LineChanges, AreNumberedFromOne) {
     EXPECT_THAT(*line_changes("a", "a\n"), ElementsAre(LineChange{1, 1, 1, 1}));
 }
 
+TEST(LineChanges, AreFoundFarInsideOfLongTexts) {
+    const std::string long_text = count_up(3000);
+    const auto with = [&](const std::string& line, const std::string& instead) {
+        std::string text = long_text;
+        const std::string whole = "\n" + line + "\n";
+        return text.replace(text.find(whole), whole.size(), "\n" + instead);
+    };
+    EXPECT_THAT(*line_changes(long_text, with("1500", "x\n")),
+                ElementsAre(LineChange{1500, 1, 1500, 1}));
+    EXPECT_THAT(*line_changes(long_text, with("1500", "")),
+                ElementsAre(LineChange{1500, 1, 1500, 0}));
+    EXPECT_THAT(*line_changes(long_text, with("1500", "1500\nx\n")),
+                ElementsAre(LineChange{1501, 0, 1501, 1}));
+    EXPECT_THAT(*line_changes(long_text, long_text + "x"),
+                ElementsAre(LineChange{3001, 0, 3001, 1}));
+    EXPECT_THAT(*line_changes(long_text, long_text.substr(0, long_text.size() - 1)),
+                ElementsAre(LineChange{3000, 1, 3000, 1}));
+    EXPECT_THAT(*line_changes(long_text, "x\n" + long_text), ElementsAre(LineChange{1, 0, 1, 1}));
+    EXPECT_THAT(*line_changes(with("100", "x\n"), with("2900", "y\n")),
+                ElementsAre(LineChange{100, 1, 100, 1}, LineChange{2900, 1, 2900, 1}));
+}
+
+// The newer text out of the older one, the changes, and only those lines of the newer one that they
+// name.
+std::string changed(std::string_view older, std::string_view newer) {
+    const auto old_lines = split_lines(older);
+    const auto new_lines = split_lines(newer);
+    std::string text;
+    std::size_t at = 0;
+    const auto changes = line_changes(older, newer);
+    for (const LineChange& change : *changes) {
+        while (at + 1 < change.old_start)
+            text += old_lines.at(at++);
+        at += change.old_count;
+        for (std::size_t i = 0; i < change.new_count; ++i)
+            text += new_lines.at(change.new_start - 1 + i);
+    }
+    while (at < old_lines.size())
+        text += old_lines.at(at++);
+    return text;
+}
+
+TEST(LineChanges, AreAllThatDiffersBetweenLongTexts) {
+    Random random(20261122);
+    SCOPED_TRACE(random.trace());
+    for (int round = 0; round < 300; ++round) {
+        const auto lines = [&](std::size_t most) {
+            std::string text;
+            for (std::size_t i = random.below(most); i > 0; --i)
+                text += random.chance(2) ? "a\n" : "\n";
+            return text;
+        };
+        const std::string before = lines(500);
+        const std::string after = lines(500) + (random.chance(2) ? "end" : "");
+        const std::string older = before + lines(20) + after;
+        const std::string newer = before + lines(20) + after + (random.chance(9) ? "\n" : "");
+        ASSERT_EQ(changed(older, newer), newer) << older;
+    }
+}
+
 TEST(NumberedDiff, S161_OneLineOfContext) {
     EXPECT_EQ(numbered("1\n2\n3\n4\n5\n", "1\n2\nx\n4\n5\n"), "2  2\n3 -3\n3 +x\n4  4\n");
     EXPECT_EQ(numbered("1\n", "x\n1\n"), "1 +x\n2  1\n");
