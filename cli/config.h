@@ -7,6 +7,9 @@
 //   [policy]   profile = "default" | "strict-forge" | "none"   ask_timeout = "60s"
 //              size_cap = "10M" (0: no limit)   size_cap_for = "agents" | "everyone"
 //              databases = "agents" | "everyone" (are asked about) | "allow"
+//   [policy.breaker]   for = "agents" | "everyone"   deleted_share = "50%" ("0%": no limit; so for
+//                      the others, with 0)   deletions, deletions_per_second, directories,
+//                      directories_per_second = 0   overwritten, overwritten_per_second = "0"
 //   [[policy.rule]]  pattern = "..."
 //                    action = "allow" | "ask" | "deny-write" | "deny" | "hide" | "watch"
 //                    for = "everyone" | "agents"  reason = "..."
@@ -33,13 +36,15 @@ struct Config {
     std::vector<overlay::Rule> rules{};  ///< in order; `source` is "file:line"
     std::chrono::seconds ask_timeout{60};
     overlay::SizeCap size_cap{std::uint64_t{10} << 20, overlay::Subjects::kAgents};
+    overlay::BreakerLimits breaker{.deleted_share = 50};
     std::string databases = "agents";
 
     /// kUsage naming the rule whose pattern is wrong.
     Result<std::shared_ptr<const overlay::Policy>> policy() const;
     overlay::SessionOptions session_options(
         bool create, std::shared_ptr<const overlay::Policy> policy = nullptr) const {
-        return {create, durable, mtime_now, std::move(policy), git_tags, ask_timeout, size_cap};
+        return {create, durable, mtime_now, std::move(policy), git_tags, ask_timeout, size_cap,
+                breaker};
     }
 };
 

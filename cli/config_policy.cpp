@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <optional>
 
 #include "cli/text.h"
 
@@ -109,6 +111,65 @@ bool read_setting(const std::string& name, const std::string& text, Config& conf
     return true;
 }
 
+bool read_count(const toml::node& node, std::uint64_t& target) {
+    const std::int64_t value = node.is_integer() ? node.value_or<std::int64_t>(-1) : -1;
+    target = static_cast<std::uint64_t>(value);
+    return value >= 0;
+}
+
+// "50%"; from 100 on it would be no limit.
+bool read_share(const std::string& text, unsigned& target) {
+    unsigned value = 0;
+    const char* const end = text.data() + text.size();
+    const auto [at, error] = std::from_chars(text.data(), end, value);
+    target = value;
+    return error == std::errc() && at + 1 == end && *at == '%' && value < 100;
+}
+
+/// Nothing for a key that there is not, false for a value that it does not take.
+std::optional<bool> read_limit(const std::string& name, const toml::node& node,
+                               overlay::BreakerLimits& limits) {
+    const std::string text = node.value_or(std::string());
+    if (name == "for") {
+        limits.subjects = text == "agents" ? Subjects::kAgents : Subjects::kEveryone;
+        return is_one_of(text, {"agents", "everyone"});
+    }
+    if (name == "deleted_share") return read_share(text, limits.deleted_share);
+    for (auto [key, target] :
+         {std::pair{"overwritten", &limits.overwritten},
+          std::pair{"overwritten_per_second", &limits.overwritten_per_second}}) {
+        if (name != key) continue;
+        const Result<std::uint64_t> bytes = parse_size(text);
+        if (bytes) *target = *bytes;
+        return bytes.ok();
+    }
+    for (auto [key, target] :
+         {std::pair{"deletions", &limits.deletions},
+          std::pair{"deletions_per_second", &limits.deletions_per_second},
+          std::pair{"directories", &limits.directories},
+          std::pair{"directories_per_second", &limits.directories_per_second}}) {
+        if (name == key) return read_count(node, *target);
+    }
+    return std::nullopt;
+}
+
+Result<> read_breaker(const toml::node& node, const std::string& file, Config& config) {
+    const toml::table* limits = node.as_table();
+    if (limits == nullptr)
+        return wrong_value(file, node.source(), "bad value for `policy.breaker`");
+    for (const auto& [name, member] : *limits) {
+        const std::string key(name.str());
+        const auto read = read_limit(key, member, config.breaker);
+        if (!read) {
+            return wrong_value(file, name.source(),
+                               "unknown key " + quote_name("policy.breaker." + key));
+        }
+        if (!*read)
+            return wrong_value(file, member.source(), "bad value for `policy.breaker." + key + "`");
+    }
+    return {};
+}
+
 }  // namespace
 
 Result<> read_policy(const toml::table& table, const std::string& file, Config& config) {
@@ -116,6 +177,10 @@ Result<> read_policy(const toml::table& table, const std::string& file, Config& 
         const std::string key(name.str());
         if (key == "rule") {
             TRY(read_rules(node, file, config));
+            continue;
+        }
+        if (key == "breaker") {
+            TRY(read_breaker(node, file, config));
             continue;
         }
         if (!is_one_of(key, {"profile", "databases", "size_cap", "size_cap_for", "ask_timeout"}))

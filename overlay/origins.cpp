@@ -68,11 +68,27 @@ Who Origins::resolve(const Caller& caller) {
         const auto found = shard.cache.find(caller.pid);
         if (found != shard.cache.end() && now < found->second.until) return found->second.who;
     }
-    const Who who = make(caller);
+    Cached made = make(caller);
+    made.until = now + kCacheTime;
     const std::lock_guard lock(shard.mutex);
     if (shard.cache.size() > 4096) shard.cache.clear();
-    shard.cache[caller.pid] = {who, now + kCacheTime};
-    return who;
+    shard.cache[caller.pid] = made;
+    return made.who;
+}
+
+Origins::Belonging Origins::belonging_of(const Caller& caller) {
+    if (caller.pid <= 0) return {};
+    Shard& shard = shards_[static_cast<std::size_t>(caller.pid) % kShards];
+    {
+        const std::lock_guard lock(shard.mutex);
+        const auto found = shard.cache.find(caller.pid);
+        if (found != shard.cache.end() && std::chrono::steady_clock::now() < found->second.until)
+            return {found->second.who.session, found->second.agent};
+    }
+    const std::lock_guard lock(mutex_);
+    const Run* run = run_of(caller.pid);
+    if (run == nullptr) return {};
+    return {number_of(run->session), true};
 }
 
 const Origins::Run* Origins::run_of(std::int64_t pid) const {
@@ -88,7 +104,7 @@ const Origins::Run* Origins::run_of(std::int64_t pid) const {
     return nullptr;
 }
 
-Who Origins::make(const Caller& caller) {
+Origins::Cached Origins::make(const Caller& caller) {
     journal::Origin row;
     row.uid = caller.uid;
     row.pid = caller.pid;
@@ -98,21 +114,22 @@ Who Origins::make(const Caller& caller) {
     if (auto exe = sys::read_link(AT_FDCWD, "/proc/" + std::to_string(caller.pid) + "/exe"))
         row.executable = *exe;
     std::string identity;
-    Who who;
+    Cached made;
+    Who& who = made.who;
     who.divides = true;
     {
         const std::lock_guard lock(mutex_);
         if (const Run* run = run_of(caller.pid)) {
             row.session = run->session;
             row.step = run->step;
-            row.agent = true;
+            row.agent = made.agent = true;
         }
         who.session = number_of(row.session);
         identity = std::to_string(row.pid) + '/' + (facts ? facts->start : "") + '/' +
                    row.executable + '/' + row.session;
         if (const auto found = known_.find(identity); found != known_.end()) {
             who.origin = found->second;
-            return who;
+            return made;
         }
     }
     {
@@ -121,14 +138,14 @@ Who Origins::make(const Caller& caller) {
         if (!number) {
             // Knowing who is worth less than letting the change through with its before-image.
             log::warning("remember an origin: " + number.error().message());
-            return who;
+            return made;
         }
         who.origin = row.number = *number;
     }
     const std::lock_guard lock(mutex_);
     known_.emplace(identity, row.number);
     origins_.emplace(row.number, row);
-    return who;
+    return made;
 }
 
 void Origins::begin_run(std::int64_t pid, const std::string& session, journal::NodeNumber step) {

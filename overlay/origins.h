@@ -45,6 +45,13 @@ class Origins {
     /// The run's session; nothing when the process is no agent.
     std::optional<std::string> session_of_agent(std::int64_t pid) const;
 
+    /// Whose process the caller is. Quick; without a row in the store.
+    struct Belonging {
+        SessionNumber session = kUserSession;
+        bool agent = false;
+    };
+    Belonging belonging_of(const Caller& caller);
+
     SessionNumber session_of(journal::OriginNumber origin) const;
     std::string name_of(SessionNumber session) const;
     /// The origins of a session, by its name, or by the run's node number; empty when there is
@@ -61,6 +68,7 @@ class Origins {
     };
     struct Cached {
         Who who;
+        bool agent = false;
         std::chrono::steady_clock::time_point until;
     };
     struct Shard {
@@ -70,7 +78,7 @@ class Origins {
     static constexpr std::size_t kShards = 16;
 
     explicit Origins(journal::Journal& journal) : journal_(journal) {}
-    Who make(const Caller& caller);
+    Cached make(const Caller& caller);
     const Run* run_of(std::int64_t pid) const;            // mutex_ held
     SessionNumber number_of(const std::string& session);  // mutex_ held
 

@@ -27,8 +27,10 @@ Result<> PolicedTree::within_cap(const Caller& caller, const char* operation, No
     matter.rule = "policy.size_cap, " + mebibytes(cap_.bytes);
     matter.detail = "to take it back " + mebibytes(*copied) + " would have to be copied";
     matter.error = EDQUOT;
+    matter.topic = matter.rule;
     const auto path = path_of(id);
     if (!path) return refuse(caller, operation, path, matter);
+    matter.topic += '\0' + *path;
     return ask(caller, operation, *path, matter);
 }
 
@@ -37,6 +39,8 @@ Result<struct stat> PolicedTree::setattr(const Caller& caller, NodeId id,
     TRY(may_change(caller, "setattr", id));
     if (change.size)
         TRY(within_cap(caller, "truncate", id, *change.size, UINT64_MAX - *change.size));
+    const std::uint64_t from = change.size.value_or(0);
+    TRY(may_overwrite(caller, "setattr", id, from, change.size ? UINT64_MAX - from : 0));
     return tree_.setattr(caller, id, change);
 }
 
@@ -44,6 +48,7 @@ Result<std::size_t> PolicedTree::write(const Caller& caller, NodeId id, sys::Con
                                        std::uint64_t offset, bool kill_privileges) {
     TRY(may_change(caller, "write", id));
     TRY(within_cap(caller, "write", id, offset, data.size()));
+    TRY(may_overwrite(caller, "write", id, offset, data.size()));
     return tree_.write(caller, id, data, offset, kill_privileges);
 }
 
@@ -54,6 +59,7 @@ Result<> PolicedTree::fallocate(const Caller& caller, NodeId id, int mode, std::
     constexpr int kPlain = 1;  // FALLOC_FL_KEEP_SIZE
     if ((mode & ~kPlain) != 0)
         TRY(within_cap(caller, "fallocate", id, offset, UINT64_MAX - offset));
+    TRY(may_overwrite(caller, "fallocate", id, offset, (mode & ~kPlain) != 0 ? length : 0));
     return tree_.fallocate(caller, id, mode, offset, length);
 }
 
@@ -65,6 +71,7 @@ Result<std::size_t> PolicedTree::copy_file_range(const Caller& caller, NodeId fr
     if (mark.protects() && refusals(mark, caller).read)
         return refuse(caller, "copy_file_range", path_of(from), S_IFREG);
     TRY(within_cap(caller, "copy_file_range", to, to_offset, length));
+    TRY(may_overwrite(caller, "copy_file_range", to, to_offset, length));
     return tree_.copy_file_range(caller, from, from_offset, to, to_offset, length);
 }
 

@@ -18,14 +18,16 @@ constexpr mode_t kWriteBits = 0222;
 
 }  // namespace
 
-PolicedTree::PolicedTree(Tree& tree, Objects& objects, const Origins& origins,
+PolicedTree::PolicedTree(Tree& tree, Objects& objects, Origins& origins,
                          const Capture& capture, Auditor& auditor, Questions& questions,
-                         std::shared_ptr<const Policy> policy, const SizeCap& cap)
+                         std::shared_ptr<const Policy> policy, const SizeCap& cap,
+                         const BreakerLimits& limits)
     : tree_(tree),
       objects_(objects),
       origins_(origins),
       capture_(capture),
       cap_(cap),
+      breaker_(limits),
       rulebook_(std::move(policy)),
       auditor_(auditor),
       questions_(questions) {}
@@ -268,7 +270,9 @@ Result<Entry> PolicedTree::make(const Caller& caller, const char* operation, Nod
                                 std::string_view name, mode_t type, const Make& maker) {
     const std::shared_lock lock(moving_);
     TRY(may_take(caller, operation, parent, name, type));
+    TRY(may_lose_name(caller, operation, parent, name, false));
     TRY_ASSIGN(const Entry entry, maker());
+    stands(parent, name);
     return noted(entry, parent, name);
 }
 
@@ -304,11 +308,13 @@ Result<Entry> PolicedTree::tmpfile(const Caller& caller, NodeId parent, mode_t m
 
 Result<> PolicedTree::unlink(const Caller& caller, NodeId parent, std::string_view name) {
     TRY(may_take(caller, "unlink", parent, name, S_IFREG));
+    TRY(may_lose_name(caller, "unlink", parent, name, true));
     return tree_.unlink(caller, parent, name);
 }
 
 Result<> PolicedTree::rmdir(const Caller& caller, NodeId parent, std::string_view name) {
     TRY(may_take(caller, "rmdir", parent, name, S_IFDIR));
+    TRY(may_lose_name(caller, "rmdir", parent, name, true));
     return tree_.rmdir(caller, parent, name);
 }
 
@@ -364,12 +370,15 @@ Result<> PolicedTree::rename(const Caller& caller, NodeId parent, std::string_vi
         TRY(may_take(caller, "rename", parent, name, target->st.st_mode));
         TRY(may_take(caller, "rename", to_parent, to_name, target->st.st_mode));
     }
+    TRY(may_replace(caller, parent, to_parent, to_name, (flags & RENAME_EXCHANGE) == 0));
     const bool directories = S_ISDIR(source->st.st_mode) || (target && S_ISDIR(target->st.st_mode));
     const auto from_above = directories ? path_of(parent) : std::nullopt;
     const auto to_above = directories ? path_of(to_parent) : std::nullopt;
     if (!from_above || !to_above) {
         const std::shared_lock lock(moving_);
-        return tree_.rename(caller, parent, name, to_parent, to_name, flags);
+        TRY(tree_.rename(caller, parent, name, to_parent, to_name, flags));
+        stands(to_parent, to_name);
+        return {};
     }
     const std::string from = join_path(*from_above, std::string(name));
     const std::string to = join_path(*to_above, std::string(to_name));
@@ -410,11 +419,13 @@ Result<struct stat> PolicedTree::getattr(NodeId id) {
 Result<> PolicedTree::set_xattr(const Caller& caller, NodeId id, const std::string& name,
                                 std::string_view value, int flags) {
     TRY(may_change(caller, "set_xattr", id));
+    TRY(may_overwrite(caller, "set_xattr", id, 0, 0));
     return tree_.set_xattr(caller, id, name, value, flags);
 }
 
 Result<> PolicedTree::remove_xattr(const Caller& caller, NodeId id, const std::string& name) {
     TRY(may_change(caller, "remove_xattr", id));
+    TRY(may_overwrite(caller, "remove_xattr", id, 0, 0));
     return tree_.remove_xattr(caller, id, name);
 }
 

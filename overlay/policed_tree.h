@@ -13,6 +13,7 @@
 //
 //   policed_tree.cpp      the requests, and which names and objects the rules are about
 //   policed_content.cpp   the requests that change content, and the size cap
+//   policed_losses.cpp    what the breaker counts
 //   policed_verdicts.cpp  what the rules mean for a caller: allowed, refused, asked about
 //
 // Thread-safe, as Tree. EACCES: refused (D13); ENOENT: hidden.
@@ -20,6 +21,7 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -27,6 +29,7 @@
 #include <unordered_map>
 
 #include "overlay/auditor.h"
+#include "overlay/breaker.h"
 #include "overlay/capture.h"
 #include "overlay/objects.h"
 #include "overlay/origins.h"
@@ -37,13 +40,16 @@ namespace unwrite::overlay {
 
 class PolicedTree final : public Tree {
  public:
-    PolicedTree(Tree& tree, Objects& objects, const Origins& origins, const Capture& capture,
+    PolicedTree(Tree& tree, Objects& objects, Origins& origins, const Capture& capture,
                 Auditor& auditor, Questions& questions, std::shared_ptr<const Policy> policy,
-                const SizeCap& cap);
+                const SizeCap& cap, const BreakerLimits& limits);
 
     Rulebook& rulebook() { return rulebook_; }
     /// What was made since then (ns since 1970) is the task's own.
-    void begin_task(std::int64_t now) { task_began_ns_ = now; }
+    void begin_task(std::int64_t now) {
+        task_began_ns_ = now;
+        breaker_.begin();
+    }
     /// After the rulebook changed: the kernel forgets names and attributes. Without a lock of the
     /// tree.
     void rules_changed();
@@ -145,7 +151,8 @@ class PolicedTree final : public Tree {
     struct Matter {
         std::string rule;
         std::string detail{};  ///< of this case
-        int error = 0;         ///< when it is not allowed
+        int error = EACCES;    ///< when it is not allowed
+        std::string topic{};   ///< as Questions::About has it
     };
     Error refuse(const Caller& caller, const char* operation,
                  const std::optional<std::string>& path, const Matter& matter,
@@ -169,6 +176,19 @@ class PolicedTree final : public Tree {
                  const Matter& matter) const;
     Result<> within_cap(const Caller& caller, const char* operation, NodeId id,
                         std::uint64_t offset, std::uint64_t length) const;
+    std::optional<SessionNumber> counted(const Caller& caller, bool weighs) const;
+    void enter(Loss& loss, const ObjectPtr& directory) const;
+    void enter(Loss& loss, NodeId directory) const;
+    void stands(NodeId parent, std::string_view name);
+    bool is_within_share(SessionNumber session);
+    Result<> may_lose(const Caller& caller, const char* operation, const PathOf& path_of,
+                      SessionNumber session, const Loss& loss);
+    Result<> may_lose_name(const Caller& caller, const char* operation, NodeId parent,
+                           std::string_view name, bool goes);
+    Result<> may_replace(const Caller& caller, NodeId parent, NodeId to_parent,
+                         std::string_view to_name, bool replaces);
+    Result<> may_overwrite(const Caller& caller, const char* operation, NodeId id,
+                           std::uint64_t offset, std::uint64_t length);
     Result<> ask_to_move(const Caller& caller, const std::string& path) const;
     Result<> may_take(const Caller& caller, const char* operation, NodeId parent,
                       std::string_view name, mode_t type) const;
@@ -188,9 +208,12 @@ class PolicedTree final : public Tree {
 
     Tree& tree_;
     Objects& objects_;
-    const Origins& origins_;
+    Origins& origins_;
     const Capture& capture_;
     const SizeCap cap_;
+    Breaker breaker_;
+    std::mutex counting_;                             // held while the files are counted
+    Breaker::Clock::time_point count_again_after_{};  // guarded by counting_
     std::atomic<std::int64_t> task_began_ns_{0};
     mutable Rulebook rulebook_;
     std::atomic<KernelCaches*> caches_{nullptr};

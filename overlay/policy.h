@@ -61,6 +61,27 @@ struct SizeCap {
     Subjects subjects = Subjects::kAgents;
 };
 
+/// What the breaker (breaker.h) counts, for each session: a run with all its descendants; the user
+/// is one. Beyond, a person is asked. 0: no limit.
+struct BreakerLimits {
+    Subjects subjects = Subjects::kAgents;
+    unsigned deleted_share =
+        0;  ///< per cent of the files, below 100; from Breaker::kFewest deletions on
+    std::uint64_t deletions = 0;
+    std::uint64_t deletions_per_second = 0;
+    std::uint64_t overwritten = 0;  ///< bytes
+    std::uint64_t overwritten_per_second = 0;
+    std::uint64_t directories = 0;  ///< in which anything changes
+    std::uint64_t directories_per_second = 0;
+
+    bool weighs_bytes() const { return (overwritten | overwritten_per_second) != 0; }
+    bool weighs_directories() const { return (directories | directories_per_second) != 0; }
+    bool weighs_deletions() const {
+        return deleted_share != 0 || (deletions | deletions_per_second) != 0;
+    }
+    bool any() const { return weighs_bytes() || weighs_directories() || weighs_deletions(); }
+};
+
 class Policy {
  public:
     /// kUsage naming the rule's source and pattern when a pattern is wrong, or when a rule would

@@ -24,7 +24,7 @@ Questions::Key Questions::subject_of(const About& about) {
 }
 
 Questions::Key Questions::key_of(const About& about) {
-    return subject_of(about) + '\0' + std::to_string(about.error) + '\0' + about.path;
+    return subject_of(about) + '\0' + (about.topic.empty() ? about.path : '\0' + about.topic);
 }
 
 Questions::Key Questions::rule_key_of(const About& about) {

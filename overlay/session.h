@@ -27,6 +27,8 @@ struct SessionOptions {
     std::chrono::milliseconds ask_patience{60'000};
     /// Beyond, a person is asked. For nothing where before-images are shared by reflink.
     SizeCap size_cap{};
+    /// Beyond, a person is asked.
+    BreakerLimits breaker{};
 };
 
 /// What the open found.

@@ -60,7 +60,8 @@ Workspace::Workspace(std::unique_ptr<journal::Journal> journal, UniqueFd directo
         SizeCap cap = options.size_cap;
         if (cap.bytes != 0 && sys::can_share_blocks(journal_->state_dir().fd())) cap.bytes = 0;
         policed_ = std::make_unique<PolicedTree>(tree_, objects_, *origins_, capture_, auditor_,
-                                                 questions_, options.policy, cap);
+                                                 questions_, options.policy, cap,
+                                                 options.breaker);
     }
 }
 

@@ -104,6 +104,23 @@ TEST(Config, RulesOfBothFilesFollowTheProfilesS44) {
     EXPECT_EQ(config.size_cap.bytes, 0U);
     EXPECT_TRUE(config.size_cap.subjects == overlay::Subjects::kEveryone);
     EXPECT_TRUE((*config.policy())->judge("x/a.db-wal", 0100000, false).asks);
+    EXPECT_EQ(config.session_options(true).breaker.deleted_share, 50U);
+    EXPECT_FALSE(config.breaker.weighs_bytes() || config.breaker.weighs_directories());
+    ASSERT_TRUE(
+        read_config("[policy]\nprofile = 'none'\n[policy.breaker]\nfor = 'everyone'\n"
+                    "deleted_share = '7%'\ndeletions = 1\ndeletions_per_second = 2\n"
+                    "overwritten = '3K'\noverwritten_per_second = '1M'\ndirectories = 4\n"
+                    "directories_per_second = 5\n",
+                    "breaker.toml", config));
+    const overlay::BreakerLimits limits = config.session_options(true).breaker;
+    EXPECT_TRUE(limits.subjects == overlay::Subjects::kEveryone);
+    EXPECT_EQ(limits.deleted_share, 7U);
+    EXPECT_EQ(limits.deletions, 1U);
+    EXPECT_EQ(limits.deletions_per_second, 2U);
+    EXPECT_EQ(limits.overwritten, 3U << 10U);
+    EXPECT_EQ(limits.overwritten_per_second, 1U << 20U);
+    EXPECT_EQ(limits.directories, 4U);
+    EXPECT_EQ(limits.directories_per_second, 5U);
     config.databases = "allow";
     EXPECT_FALSE((*config.policy())->judge("x/a.db-wal", 0100000, true).asks);
     EXPECT_TRUE((*policy)->judge("a", 0100000, true).is_free());
@@ -133,6 +150,18 @@ TEST(Config, ErrorsNameFileAndLine) {
                   0U)
             << bad;
     }
+    for (const char* bad :
+         {"for = 'me'", "deleted_share = 50", "deleted_share = '50'", "deleted_share = '100%'",
+          "deletions = -1", "deletions = '5'", "overwritten = 'much'", "directories = 1.5"}) {
+        EXPECT_EQ(failure(std::string("[policy.breaker]\n") + bad + "\n")
+                      .find("read x.toml:2: bad value for `policy.breaker."),
+                  0U)
+            << bad;
+    }
+    EXPECT_EQ(failure("[policy.breaker]\nfuse = 1\n"),
+              "read x.toml:2: unknown key policy.breaker.fuse");
+    EXPECT_EQ(failure("[policy]\nbreaker = 'off'\n"),
+              "read x.toml:2: bad value for `policy.breaker`");
     EXPECT_EQ(failure("[[policy.rule]]\naction = 'deny'\n"),
               "read x.toml:1: a rule without `pattern`");
     EXPECT_EQ(failure("[[policy.rule]]\npattern = 'a'\naction = 'ask nicely'\n"),

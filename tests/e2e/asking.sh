@@ -138,6 +138,60 @@ S71_S72_S84_much_to_copy_and_databases_ask() {
     same start
 }
 
+S44_a_breaker_stops_what_destroys_too_much() {
+    mkdir "$W/a" "$W/b"
+    local i
+    for i in $(seq 50); do echo "$i" | tee "$W/a/$i" >"$W/b/$i"; done
+    remember start
+    begin
+    say "an agent deletes half of the files, and no more"
+    expect 1 run --on-exit keep -- rm -r a b
+    err_has "Permission denied"
+    [[ $(find a b -type f | wc -l) == 50 ]] || fail "$(find a b -type f | wc -l) files are left: $(ls a b | head -3; tail -n 3 "$scratch/err")"
+    u --json log --audit
+    json 'any(e["event"] == "refused" and e["agent"] and "policy.breaker.deleted_share = 50%" in e["detail"] for e in j["entries"])'
+    u discard --yes
+    same start
+    say "asked, it may"
+    there
+    "$program" run --on-exit keep -- rm -r a b >"$scratch/run" 2>&1 &
+    local runner=$!
+    for i in $(seq 400); do
+        unwrite --json approvals >"$scratch/out"
+        question=$(json_value "next((q['number'] for q in j['questions'] if q['state'] == 'open'), 0)")
+        [[ $question == 0 ]] || break
+        sleep 0.02
+    done
+    json "any('51 deleted files of 100' in q['reason'] for q in j['questions'])"
+    u approve "$question"
+    wait "$runner"
+    kill "$watcher"
+    absent a
+    u discard --yes
+    same start
+    say "what it makes itself it deletes as it likes, and the user deletes all"
+    u run --on-exit keep -- sh -c 'mkdir c && for i in $(seq 300); do echo x >c/$i; done && rm -r c'
+    rm -r a b
+    u discard --yes
+    end
+    mkdir -p "$XDG_CONFIG_HOME/unwrite"
+    printf '[policy.breaker]\nfor = "everyone"\ndeletions_per_second = -1\n' >"$XDG_CONFIG_HOME/unwrite/unwrite.toml"
+    expect 2 mount "$W"
+    err_has "unwrite.toml:3: bad value for \`policy.breaker.deletions_per_second\`"
+    say "other limits, for everyone"
+    printf '[policy.breaker]\nfor = "everyone"\noverwritten = "10"\ndeletions = 3\ndirectories = 1\n' >"$XDG_CONFIG_HOME/unwrite/unwrite.toml"
+    begin
+    rm a/1 a/2 a/3
+    ! rm a/4 2>"$scratch/err" || fail "a fourth file"
+    err_has "Permission denied"
+    for i in 10 20 30 40; do : >"a/$i"; done 2>"$scratch/err" || true
+    err_has "Permission denied"
+    [[ $(cat a/40) == 40 ]]
+    ! touch b/new 2>/dev/null || fail "another directory"
+    u discard --yes
+    end
+    same start
+}
 S44_with_nobody_there_it_is_refused_at_once() {
     asks 10m
     echo one >"$W/asked/a"
