@@ -1,12 +1,31 @@
 """Clients of `unwrite mcp` that are killed in the middle of an edit. Used by tools.sh."""
 
+import errno
 import json
 import os
 import shutil
 import subprocess
 import sys
+import time
 
 from tools_client import Client, check, get, lp1, put, replace
+
+
+def wait_for(what):
+    """A killed daemon ends a moment later than its connections; until then it is mounted."""
+    for _ in range(2000):
+        if what():
+            return
+        time.sleep(0.01)
+    check(False, what)
+
+
+def is_dead(directory):
+    try:
+        os.stat(directory)
+    except OSError as error:
+        return error.errno == errno.ENOTCONN
+    return False
 
 
 def made_whole(program, directory, daemon, way):
@@ -30,6 +49,7 @@ def made_whole(program, directory, daemon, way):
     os.chdir("/")
     if way == "a mount after the daemon's death":
         os.kill(daemon, 9)
+        wait_for(lambda: is_dead(directory))
         return mount()
     run("unmount", directory)
     if way == "recover without a mount":
@@ -161,6 +181,13 @@ def daemon_killed(program, directory, passed):
         subprocess.run([program, "mount", directory], check=True, cwd="/", stderr=subprocess.DEVNULL,
                        stdout=subprocess.DEVNULL, env={**os.environ, **environment})
 
+    def serves():
+        """It may be dying still, and then seem to be mounted."""
+        words = ([program, "mount", directory], [program, "-C", directory, "status"])
+        codes = [subprocess.run(line, cwd="/", check=False, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.DEVNULL).returncode for line in words]
+        return codes in ([0, 0], [3, 0])
+
     def points():
         with open(passed, encoding="ascii") as names:
             return len(names.readlines())
@@ -180,11 +207,9 @@ def daemon_killed(program, directory, passed):
     for point in range(first + 1, last + 1, 1 if "UNWRITE_LONG" in os.environ else 3):
         mount(UNWRITE_CRASH_AT=f"*:{point}")
         answers = edit_and_undo(program, directory, ())
-        deaths += any(answer["result"]["isError"] for answer in answers)
         os.chdir("/")
-        again = subprocess.run([program, "mount", directory], cwd="/", check=False,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        check(again.returncode in (0, 3), (point, again))
+        deaths += any(answer["result"]["isError"] for answer in answers)
+        wait_for(serves)
         stood += check_tree(directory) == NEW
         unmount()
     print(deaths, "deaths, the edit stood", stood, "times")
