@@ -164,17 +164,9 @@ Result<Entry> LiveTree::create(const Caller& caller, NodeId parent, std::string_
         }
         return entry;
     }
-    if (entry.error().number() != EEXIST || (flags & O_EXCL) != 0) return entry;
-    entry = lookup(caller, parent, name);
-    if (!entry || (flags & O_TRUNC) == 0) return entry;
-    AttributeChange change;
-    change.size = 0;
-    auto changed = setattr(caller, entry->id, change);
-    if (!changed) {
-        forget(entry->id, 1);
-        return std::move(changed).error();
-    }
-    entry->st = *changed;
+    // The kernel thought that there was nothing. It has to look again, and to judge whether the caller
+    // may open what is there.
+    if (entry.error().number() == EEXIST && (flags & O_EXCL) == 0) return Error(ESTALE);
     return entry;
 }
 

@@ -46,6 +46,34 @@ TEST(Permissions, AreCheckedAndNewFilesBelongToTheCaller) {
     EXPECT_EQ(st.st_mode & 07777U, 0640U);
 }
 
+// The kernel remembers for a moment that there was nothing, and asks to make what somebody made
+// behind the mount meanwhile.
+TEST(Permissions, HoldForWhatAppearedBehindTheMountS85) {
+    SKIP_UNLESS_ROOT();
+    Served served;
+    SKIP_WITHOUT_MOUNT(served);
+    std::filesystem::permissions(served.path(), std::filesystem::perms(0777));
+    const auto open_as_nobody = [&](const char* name) {
+        return run_as(kNobody, [&] {
+            return number_of(
+                sys::open_at(AT_FDCWD, served.path(name), O_WRONLY | O_CREAT | O_TRUNC, 0666));
+        });
+    };
+    for (const char* name : {"secret", "directory", "link"})
+        EXPECT_FALSE(std::filesystem::exists(served.path(name)));
+    {
+        ASSERT_ASSIGN(const UniqueFd secret,
+                      sys::open_at(served.raw(), "secret", O_WRONLY | O_CREAT | O_EXCL, 0600));
+        ASSERT_OK(sys::write_all_at(secret.get(), bytes_of("root's"), 0));
+    }
+    EXPECT_EQ(open_as_nobody("secret"), EACCES);
+    EXPECT_EQ(served.read_raw("secret"), "root's");
+    ASSERT_OK(sys::make_directory(served.raw(), "directory", 0777));
+    EXPECT_EQ(open_as_nobody("directory"), EISDIR);
+    ASSERT_OK(sys::make_symlink(served.raw(), "link", "secret"));
+    EXPECT_EQ(open_as_nobody("link"), ELOOP);  // our own open follows none
+}
+
 TEST(Permissions, AWriteByAUserClearsSetuid) {
     SKIP_UNLESS_ROOT();
     Served served;
