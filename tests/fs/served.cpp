@@ -9,7 +9,6 @@
 #include <sstream>
 #include <thread>
 
-#include "overlay/session.h"
 #include "tests/fs/slow_tree.h"
 
 namespace unwrite::tests {
@@ -59,6 +58,14 @@ class Orders {
             return verdict(
                 session_.operations().rollback(asker, "", false, overlay::Consent::kAll));
         }
+        if (verb == "run") {
+            const overlay::Asker agent{0, std::stoi(object), "agent"};
+            return verdict(session_.operations().begin_run(agent, "test"));
+        }
+        if (verb == "records") {
+            const auto checked = session_.operations().check(false);
+            return checked ? std::to_string(checked->records) : checked.error().message();
+        }
         if (verb == "write_back") mount_.write_back();
         if (verb == "settle" && !mount_.settle(5000)) return "not settled";
         if (verb == "slow") tree_.milliseconds = std::stoi(object);
@@ -96,7 +103,7 @@ void Served::serve(int orders) const {
     pthread_sigmask(SIG_BLOCK, &end, nullptr);
     auto workspace = sys::open_at(AT_FDCWD, scratch_.path(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (!workspace) return finish(workspace.error().message());
-    auto session = overlay::Session::open(std::move(*workspace), {});
+    auto session = overlay::Session::open(std::move(*workspace), options_);
     if (!session) return finish("session: " + session.error().message());
     SlowTree tree((*session)->tree());
     auto mount =
@@ -116,7 +123,7 @@ void Served::serve(int orders) const {
     ::_exit(served ? 0 : 1);
 }
 
-Served::Served(uid_t uid) {
+Served::Served(uid_t uid, overlay::SessionOptions options) : options_(std::move(options)) {
     auto raw = sys::open_at(AT_FDCWD, scratch_.path(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int pair[2] = {-1, -1};
     if (!raw || ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "fs/mount.h"
+#include "overlay/session.h"
 #include "tests/base/scratch.h"
 
 namespace unwrite::tests {
@@ -17,7 +18,7 @@ namespace unwrite::tests {
 class Served {
  public:
     /// Mounts. `failure()` tells why not, for SKIP_WITHOUT_MOUNT.
-    explicit Served(uid_t uid = 0);
+    explicit Served(uid_t uid = 0, overlay::SessionOptions options = {});
     ~Served();  ///< stops the daemon and unmounts whatever is left
     Served(const Served&) = delete;
     Served& operator=(const Served&) = delete;
@@ -31,7 +32,8 @@ class Served {
     pid_t daemon() const { return daemon_; }
 
     /// One of: "checkpoint", "rollback", "write_back", "settle", "open PATH" (in the daemon,
-    /// through the mount), "slow MILLISECONDS" (each removal takes that long), "announce". The
+    /// through the mount), "slow MILLISECONDS" (each removal takes that long), "announce", "run PID" (is an agent
+    /// from now on), "records" (in the journal). The
     /// answer is "ok" or the reason; empty when the daemon died.
     std::string order(const std::string& words);
 
@@ -46,6 +48,7 @@ class Served {
 
     Scratch scratch_;
     UniqueFd raw_;
+    overlay::SessionOptions options_;
     UniqueFd orders_;
     pid_t daemon_ = -1;
     std::string failure_;
