@@ -135,6 +135,41 @@ S48_cmake_with_ccache() {
     three_steps one two three
 }
 
+# fast-import reads the commits of branch $1 from $2 on: commit N appends a line to one of ten files.
+stream_of_commits() {
+    awk -v branch="$1" -v parent="$2" -v count="$3" -v word="$4" 'BEGIN {
+        for (i = 1; i <= count; i++) {
+            file = word "-" (i % 10)
+            text[file] = text[file] word " " i "\n"
+            printf "commit refs/heads/%s\ncommitter A <a@b> %d +0000\ndata %d\n%s\n", branch, 1700000000 + i, length(word " " i), word " " i
+            if (i == 1 && parent != "") printf "from %s\n", parent
+            printf "M 100644 inline %s\ndata %d\n%s\n", file, length(text[file]), text[file]
+        }
+    }'
+}
+
+S48_git_rebase_of_five_hundred_commits() {
+    needs git
+    git -C "$W" init -q -b main
+    git -C "$W" config user.name A
+    git -C "$W" config user.email a@b
+    git -C "$W" config gc.auto 0
+    stream_of_commits main "" 1 base | git -C "$W" fast-import --quiet
+    stream_of_commits topic refs/heads/main 500 topic | git -C "$W" fast-import --quiet
+    stream_of_commits main refs/heads/main^0 20 main | git -C "$W" fast-import --quiet
+    git -C "$W" reset -q --hard
+    git -C "$W" checkout -q topic
+    begin
+    one() {
+        git rebase -q main
+        [[ $(git rev-list --count main..topic) == 500 && -z $(git status --porcelain) ]]
+        [[ $(wc -l <topic-0) == 50 && $(wc -l <main-0) == 2 ]]
+    }
+    two() { git gc -q && git fsck --full --strict; }
+    three() { git reset -q --hard HEAD~250 && [[ $(wc -l <topic-0) == 25 ]]; }
+    three_steps one two three
+}
+
 S48_python_venv() {
     local python
     for python in /usr/bin/python3 python3 none; do

@@ -1,10 +1,13 @@
 // Watchers of the mount learn of a restore, which happens below it.
 #include <poll.h>
+#include <sys/fanotify.h>
 #include <sys/inotify.h>
 
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <map>
+#include <thread>
 
 #include "tests/fs/served.h"
 
@@ -86,6 +89,65 @@ TEST(Events, ChangesThroughTheMountAreTheKernels) {
     EXPECT_TRUE(events["f"] & IN_CREATE);
     EXPECT_TRUE(events["f"] & IN_MODIFY);
     EXPECT_TRUE(events["f"] & IN_DELETE);
+}
+
+/// All that fanotify has told of a mount so far; every event comes with a descriptor.
+std::uint64_t take_fanotify(int fd) {
+    std::uint64_t all = 0;
+    alignas(fanotify_event_metadata) std::array<char, 65536> buffer = {};
+    for (;;) {
+        const ssize_t got = ::read(fd, buffer.data(), buffer.size());
+        if (got <= 0) return all;
+        for (std::size_t at = 0; at < static_cast<std::size_t>(got);) {
+            fanotify_event_metadata event = {};
+            std::memcpy(&event, buffer.data() + at, sizeof event);
+            const UniqueFd file(event.fd);
+            all |= event.mask;
+            at += event.event_len;
+        }
+    }
+}
+
+TEST(Events, FanotifySeesOthersAndARestore) {
+    Served served;
+    SKIP_WITHOUT_MOUNT(served);
+    served.write("f", "old");
+    ASSERT_EQ(served.order("checkpoint"), "ok");
+    const UniqueFd all(::fanotify_init(FAN_CLASS_NOTIF | FAN_NONBLOCK | FAN_CLOEXEC, O_RDONLY));
+    if (!all) GTEST_SKIP() << "no fanotify here: " << std::strerror(errno);
+    ASSERT_EQ(::fanotify_mark(all.get(), FAN_MARK_ADD | FAN_MARK_MOUNT,
+                              FAN_MODIFY | FAN_CLOSE_WRITE, AT_FDCWD, served.path().c_str()),
+              0);
+    served.write("f", "new");
+    EXPECT_EQ(take_fanotify(all.get()), std::uint64_t{FAN_MODIFY | FAN_CLOSE_WRITE});
+    ASSERT_EQ(served.order("rollback"), "ok");
+    ASSERT_EQ(served.order("settle"), "ok");
+    EXPECT_TRUE(take_fanotify(all.get()) & FAN_CLOSE_WRITE);
+    EXPECT_EQ(served.read("f"), "old");
+}
+
+TEST(Events, WhatChangesBehindTheMountIsSeenS85) {
+    Served served;
+    SKIP_WITHOUT_MOUNT(served);
+    served.write("f", "old");
+    served.write("gone", "x");
+    EXPECT_EQ(served.read("f"), "old");
+    EXPECT_FALSE(std::filesystem::exists(served.path("made")));
+    {
+        ASSERT_ASSIGN(const UniqueFd f, sys::open_at(served.raw(), "f", O_WRONLY));
+        ASSERT_OK(sys::write_all_at(f.get(), bytes_of("newer"), 0));
+    }
+    ASSERT_OK(sys::open_at(served.raw(), "made", O_WRONLY | O_CREAT | O_EXCL, 0644));
+    ASSERT_OK(sys::unlink(served.raw(), "gone"));
+    const auto is_seen = [&] {
+        return served.read("f") == "newer" && std::filesystem::exists(served.path("made")) &&
+               !std::filesystem::exists(served.path("gone"));
+    };
+    // The kernel asks again after a second; a loaded machine takes its time.
+    const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (!is_seen() && std::chrono::steady_clock::now() < patience)
+        std::this_thread::yield();
+    EXPECT_TRUE(is_seen());
 }
 
 TEST(Events, AnnouncingManyNamesDoesNotHoldTheRestoreUp) {
