@@ -142,7 +142,7 @@ def edit_and_undo(program, directory, around):
 
 def killed_at_calls(program, directory, log):
     """The same, killed at every system call that changes a file or speaks with the daemon: the
-    kernel is left with what was done before it. Every third, unless UNWRITE_LONG is set."""
+    kernel is left with what was done before it."""
     strace = ("strace", "-f", "-qq", "-o", log, "-e", "trace=flock," + ",".join(CALLS))
     furnish(directory)
     answers = edit_and_undo(program, directory, strace)
@@ -155,8 +155,7 @@ def killed_at_calls(program, directory, log):
             if "flock" in seen and name in CALLS:  # an edit begins with the lock
                 cases.append((name, seen[name]))
     half = 0
-    stride = 1 if "UNWRITE_LONG" in os.environ else 3
-    for name, count in cases[::stride]:
+    for name, count in cases:
         furnish(directory)
         answers = edit_and_undo(program, directory, (
             "strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={name}", "-e",
@@ -166,7 +165,7 @@ def killed_at_calls(program, directory, log):
         made_whole(program, directory, 0, "the next edit")
         check_tree(directory)
         half += left not in (OLD, NEW)
-    print(len(cases[::stride]), "kills,", half, "left it half done")
+    print(len(cases), "kills,", half, "left it half done")
     check(half > 1, "some kills left it half done")
     os.chdir("/")
     subprocess.run([program, "unmount", directory], check=True)

@@ -1,5 +1,6 @@
 // The messages of the Model Context Protocol.
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 
@@ -17,23 +18,26 @@ void promised(bool truth, const char* words) {
     std::abort();
 }
 
-bool is_answer(const mcp::Json& json) {
+// A question to the user is one, too, where the client said that it can ask them.
+bool is_message(const mcp::Json& json) {
     return mcp::text_member(json, "jsonrpc") == "2.0" &&
-           json.contains("result") != json.contains("error");
+           (json.contains("result") != json.contains("error") ||
+            mcp::text_member(json, "method") == "elicitation/create");
 }
 
-}  // namespace
-
-void rpc(std::string_view input) {
+void serve(std::string_view input, mcp::Approval approval) {
     std::size_t answers = 0;
-    mcp::Server server({[]() -> Result<std::unique_ptr<mcp::Room>> {
-                           return Error(ErrorKind::kNoWorkspace, ENOENT, "nothing is mounted");
-                       }},
+    mcp::Server server({.enter = []() -> Result<std::unique_ptr<mcp::Room>> {
+                            return Error(ErrorKind::kNoWorkspace, ENOENT, "nothing is mounted");
+                        },
+                        .approval = approval,
+                        .revert_to_state = true,
+                        .progress_every = std::chrono::hours(1)},
                        [&answers](const std::string& line) {
                            ++answers;
                            promised(line.find('\n') == std::string::npos, "an answer is one line");
                            const mcp::Json json = mcp::Json::parse(line, nullptr, false);
-                           promised(json.is_array() || is_answer(json),
+                           promised(json.is_array() || is_message(json),
                                     "an answer is one of the protocol");
                        });
     std::size_t lines = 0;
@@ -46,9 +50,20 @@ void rpc(std::string_view input) {
     while (server.step()) {
     }
     promised(answers <= lines, "no line has more than one answer");
+}
+
+}  // namespace
+
+void rpc(std::string_view input) {
+    serve(input, mcp::Approval::kClient);
+    serve(input, mcp::Approval::kElicit);
+    promised(input.starts_with(overlay::words_of_step(input)), "a step's words are in its text");
     if (const auto record = overlay::record_of(input))
         promised(overlay::record_of(overlay::record_text("edit", *record)).has_value(),
                  "a record is read back");
+    const std::string cause = overlay::cause_of_step(input);
+    promised(cause.empty() || mcp::Json::parse(cause, nullptr, false).is_object(),
+             "a cause is an object");
 }
 
 }  // namespace unwrite::fuzz

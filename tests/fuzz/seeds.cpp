@@ -46,6 +46,13 @@ const std::map<std::string, Seeds, std::less<>>& all_seeds() {
           "\n"
           R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}})",
           R"([{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"result":{}},3])",
+          R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"a","version":"1"}}})"
+          "\n"
+          R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"Undo","_meta":{"progressToken":1,"turn":"t"}}})"
+          "\n"
+          R"({"jsonrpc":"2.0","id":"unwrite-1","result":{"action":"accept","content":{}}})",
+          R"({"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"confirm","arguments":{"token":"1-2-3-4"},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}})",
+          R"(edit a {"begun":{"token":"0a","files":[{"path":"a","after":null,"existed":true}],"directories":[]},"by":{"client":"a 1"}})",
           R"(edit a {"begun":{"token":"0a","files":[{"path":"a%20b","after":null,"existed":true}],"directories":["d"]}})"}}};
     return seeds;
 }
