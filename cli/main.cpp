@@ -38,7 +38,7 @@ void add_commands(CLI::App& app, Context& context, const std::vector<std::string
     add_recover(app, context);
     add_check(app, context);
     add_gc(app, context);
-    add_policy(app, context);
+    add_policy(app, context, rest);
     add_approvals(app, context);
     add_doctor(app, context);
     add_git(app, context);
@@ -135,8 +135,11 @@ int run_main(std::vector<std::string> words) {
                     .verb = {},
                     .action = {}};
     // What follows "--" of a run is the command's, whatever it looks like.
+    static const std::vector<std::string> kClasses{"policy", "classes"};
     std::vector<std::string> rest;
-    const auto run = std::find(words.begin(), words.end(), "run");
+    const auto run =
+        std::min(std::find(words.begin(), words.end(), "run"),
+                 std::search(words.begin(), words.end(), kClasses.begin(), kClasses.end()));
     const auto dashes = std::find(words.begin(), words.end(), "--");
     if (run < dashes && dashes != words.end()) {
         rest.assign(dashes + 1, words.end());

@@ -25,7 +25,8 @@ void add_restore(CLI::App& app, Context& context);
 void add_review(CLI::App& app, Context& context);
 void add_recover(CLI::App& app, Context& context);
 void add_check(CLI::App& app, Context& context);
-void add_policy(CLI::App& app, Context& context);
+/// `command`: what follows "--".
+void add_policy(CLI::App& app, Context& context, const std::vector<std::string>& command);
 /// `approvals`, `approve` and `deny`.
 void add_approvals(CLI::App& app, Context& context);
 void add_gc(CLI::App& app, Context& context);

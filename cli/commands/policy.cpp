@@ -1,5 +1,5 @@
-// policy show, explain, check, allow, reload. Where the workspace is mounted the daemon knows what
-// is in force; where not, the configuration says what would be.
+// policy show, explain, check, allow, reload, classes. Where the workspace is mounted the daemon
+// knows what is in force; where not, the configuration says what would be.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "base/syscalls.h"
+#include "cli/command_class.h"
 #include "cli/commands/commands.h"
 #include "cli/text.h"
 #include "cli/workspace.h"
@@ -20,6 +21,7 @@ struct PolicyOptions {
     std::string path;
     std::string age;
     bool agents = false;
+    std::vector<std::string> command;
 };
 
 /// The workspace at or above `directory`, mounted or not, as a descriptor of its root; the
@@ -146,6 +148,32 @@ Result<int> allow(Context& context, const PolicyOptions& options) {
     return kDone;
 }
 
+control::Json encode_class(const OperationClass& one) {
+    return {{"name", one.name},
+            {"operation", one.operation},
+            {"reversible", one.reversible},
+            {"mechanism", one.mechanism},
+            {"approval", one.approval}};
+}
+
+// Without a workspace too: a client reads it before it starts anything.
+Result<int> classes(Context& context, const PolicyOptions& options) {
+    const bool of_command = !options.command.empty();
+    const auto all = of_command ? std::span(&class_of(options.command), 1) : operation_classes();
+    if (context.json) {
+        control::Json list = control::Json::array();
+        for (const OperationClass& one : all)
+            list.push_back(encode_class(one));
+        context.out.line(
+            control::dump(of_command ? list.front() : control::Json{{"classes", list}}));
+        return kDone;
+    }
+    for (const OperationClass& one : all)
+        context.out.line(fmt::format("{:<19} taken back: {:<4} approval: {:<9} {}", one.name,
+                                     one.reversible, one.approval, one.operation));
+    return kDone;
+}
+
 Result<int> reload(Context& context, const PolicyOptions& /*options*/) {
     TRY_ASSIGN(Workspace workspace, Workspace::open_mounted(context.base));
     TRY(workspace.remote()->reload_policy(false));
@@ -155,10 +183,11 @@ Result<int> reload(Context& context, const PolicyOptions& /*options*/) {
 
 }  // namespace
 
-void add_policy(CLI::App& app, Context& context) {
+void add_policy(CLI::App& app, Context& context, const std::vector<std::string>& rest) {
     CLI::App* policy = app.add_subcommand("policy", "What may be written and read, and by whom");
     policy->require_subcommand(1);
     const auto options = std::make_shared<PolicyOptions>();
+    options->command = rest;
     add_command(*policy, context, "show", "The rules, in order", options, show);
     add_command(*policy, context, "explain", "What may be done at a path, and by which rule",
                 options, explain)
@@ -173,6 +202,10 @@ void add_policy(CLI::App& app, Context& context) {
     command->add_option("--for", options->age,
                         "For how long, as 10m or 2h (else until the unmount)");
     command->add_flag("--agents", options->agents, "Agents may, too");
+    add_command(*policy, context, "classes",
+                "Which operations can be taken back, and which need approval; with \"-- COMMAND\" "
+                "the class of that command",
+                options, classes);
     add_command(*policy, context, "reload", "Put the rules of the configuration in force", options,
                 reload);
 }

@@ -7,11 +7,13 @@
 
 #include "base/syscalls.h"
 #include "cli/answering.h"
+#include "cli/command_class.h"
 #include "cli/commands/commands.h"
 #include "cli/confine.h"
 #include "cli/editing_room.h"
 #include "cli/guard.h"
 #include "cli/mounting.h"
+#include "cli/prompt.h"
 #include "cli/render.h"
 #include "cli/settle.h"
 #include "cli/text.h"
@@ -29,6 +31,7 @@ struct RunOptions {
     bool no_confine = false;
     bool require_confinement = false;
     bool caches = false;
+    bool yes = false;
     std::string network = "host";
     std::vector<std::string> write;
     std::vector<std::string> command;
@@ -40,6 +43,21 @@ std::string joined(const std::vector<std::string>& words) {
     for (const std::string& word : words)
         text += (text.empty() ? "" : " ") + word;
     return text;
+}
+
+// What leaves the machine does not come back with the files. False: it is not wanted.
+Result<bool> is_wanted(Context& context, const RunOptions& options) {
+    if (options.yes || std::string_view(class_of(options.command).name) != "remote") return true;
+    const std::string words = "`" + harmless(joined(options.command)) + "`";
+    if (!can_ask()) {
+        return Error(ErrorKind::kUsage, EINVAL,
+                     "run " + words +
+                         ": what it does elsewhere cannot be taken back, and there is "
+                         "no terminal to ask on",
+                     "use --yes to run it without being asked");
+    }
+    return ask(context, "What " + words + " does elsewhere cannot be taken back. Run it? (y/n)",
+               "yn") == 'y';
 }
 
 /// The workspace around the base directory, mounted; the base directory itself becomes one when
@@ -215,6 +233,11 @@ Result<int> run(Context& context, const RunOptions& options) {
     if (!options.inside.root.empty()) return run_inside(options);
     TRY(parse_ending(options.on_exit));
     TRY(walls_of(options));
+    TRY_ASSIGN(const bool wanted, is_wanted(context, options));
+    if (!wanted) {
+        context.notes.line("Nothing was done.");
+        return kNothingToDo;
+    }
     TRY_ASSIGN(Workspace workspace, mounted(context));
     TRY_ASSIGN(const overlay::Status before, workspace.operations().status("", false));
     TRY_ASSIGN(const Ran ran, run_command(context, workspace, options));
@@ -243,6 +266,8 @@ void add_run(CLI::App& app, Context& context, const std::vector<std::string>& re
     command->add_flag(
         "--leave-running", options->leave_running,
         "Do not end processes that outlive the command; from then on they count as the user's");
+    command->add_flag("--yes", options->yes,
+                      "Do not ask before what cannot be taken back, as `git push`");
     command->add_option("--write", options->write, "A further directory that it may write in")
         ->type_name("DIR");
     command->add_flag("--caches", options->caches,

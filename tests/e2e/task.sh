@@ -163,6 +163,37 @@ PYTHON
     check_state
 }
 
+S40_S46_what_leaves_the_machine_asks() {
+    needs git python3
+    git init -q --bare "$scratch/elsewhere"
+    git -C "$W" init -q
+    git -C "$W" commit -q --allow-empty -m one
+    git -C "$W" remote add origin "$scratch/elsewhere"
+    say "a client sees which operations can be taken back, and asks"
+    u --json policy classes
+    json '({"write-tracked yes none", "write-untracked yes none", "write-denied n/a blocked", "read n/a reading", "run-unknown no required", "remote no required"}
+        <= {" ".join((c["name"], c["reversible"], c["approval"])) for c in j["classes"]})'
+    u --json policy classes -- git push origin main
+    json 'j["name"] == "remote" and j["reversible"] == "no"'
+    u policy classes -- ls -l
+    out_has "run-read-only"
+    begin
+    say "so does a run: without a terminal it names the flag, and nothing is run"
+    expect 2 run --no-confine --on-exit keep -- git push -q origin HEAD:main
+    err_has "cannot be taken back"
+    err_has "--yes"
+    [[ -z $(git -C "$scratch/elsewhere" branch) ]] || fail "it was pushed"
+    python3 "$here/terminal.py" "(y/n)=n" -- "$program" run --no-confine --on-exit keep -- git push -q origin HEAD:main >"$scratch/shown" || [[ $? == 3 ]]
+    [[ -z $(git -C "$scratch/elsewhere" branch) ]] || fail "it was pushed"
+    python3 "$here/terminal.py" "(y/n)=y" -- "$program" run --no-confine --on-exit keep -- git push -q origin HEAD:main >"$scratch/shown"
+    [[ -n $(git -C "$scratch/elsewhere" branch) ]] || fail "it was not pushed"
+    u run --no-confine --yes --on-exit keep -- git push -q origin HEAD:other
+    say "and everything else is run without a question"
+    u run --on-exit keep -- git status
+    u discard --yes
+    end
+}
+
 S70_what_a_run_does_elsewhere_stays() {
     echo here >"$W/f"
     remember start
