@@ -57,14 +57,26 @@ overlay::Oversight& Workspace::oversight() {
     return session_->oversight();
 }
 
+namespace {
+
+Error unreachable(const control::MountPoint& mount) {
+    const std::string path = quote_name(mount.path);
+    const Result<UniqueFd> fd = sys::open_at(AT_FDCWD, mount.path, O_PATH);
+    if (fd && sys::statvfs_fd(fd->get())) {
+        return {ErrorKind::kNoWorkspace, ENOTCONN,
+                "reach " + path + ": its daemon is there, its socket is not found",
+                "set XDG_RUNTIME_DIR to what it was when " + path +
+                    " was mounted; in the configuration of an agent's client, for `unwrite mcp`"};
+    }
+    return {ErrorKind::kNoWorkspace, ENOTCONN, "reach " + path + ": its daemon is gone",
+            "`unwrite mount " + path + "` clears the dead mount away and mounts again"};
+}
+
+}  // namespace
+
 Result<Workspace> Workspace::of_mount(const control::MountPoint& mount) {
     Result<std::unique_ptr<control::Remote>> remote = control::Remote::connect(mount);
-    if (!remote && remote.error().kind() == ErrorKind::kNoWorkspace) {
-        return Error(ErrorKind::kNoWorkspace, ENOTCONN,
-                     "reach " + quote_name(mount.path) + ": its daemon is gone",
-                     "`unwrite mount " + quote_name(mount.path) +
-                         "` clears the dead mount away and mounts again");
-    }
+    if (!remote && remote.error().kind() == ErrorKind::kNoWorkspace) return unreachable(mount);
     if (!remote) return remote.error();
     Workspace workspace;
     workspace.root_ = mount.path;

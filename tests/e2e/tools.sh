@@ -70,6 +70,23 @@ S141_S152_T_SFE_ATOM_01_no_reader_sees_a_part() {
     cd /
 }
 
+# Clients hand on few variables of their environment.
+S39_a_daemon_whose_socket_lies_elsewhere() {
+    mkdir -m 700 "$scratch/there"
+    XDG_RUNTIME_DIR=$scratch/there begin
+    cd /
+    expect 6 -C "$W" status
+    err_has "its socket is not found"
+    err_has "set XDG_RUNTIME_DIR"
+    export XDG_RUNTIME_DIR=$scratch/there
+    u -C "$W" status
+    kill -KILL "$daemon"
+    # shellcheck disable=SC2016
+    timeout 20 bash -c 'while stat -f "$1" >/dev/null 2>&1; do sleep 0.05; done' - "$W"
+    expect 6 -C "$W" status
+    err_has "its daemon is gone"
+}
+
 S39_a_daemon_that_dies() {
     begin
     cd /
