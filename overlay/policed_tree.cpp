@@ -437,7 +437,7 @@ Result<std::vector<ListedEntry>> PolicedTree::read_directory(NodeId id, std::int
         if (entries.empty() || !policy().hides()) return entries;
         offset = entries.back().next;
         std::erase_if(entries, [&](const ListedEntry& entry) {
-            return judge(id, entry.name, DTTOIF(entry.type)).user.hidden;
+            return judge(id, entry.name, static_cast<mode_t>(DTTOIF(entry.type))).user.hidden;
         });
         if (!entries.empty()) return entries;
     }
