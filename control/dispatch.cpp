@@ -287,7 +287,8 @@ Result<Json> Dispatch::diff(Call& call) {
             .get("paths", paths)
             .get("text", text)
             .done());
-    TRY_ASSIGN(const std::vector<overlay::FileDiff> diffs, operations_.diff(from, to, paths, text));
+    TRY_ASSIGN(std::vector<overlay::FileDiff> diffs, operations_.diff(from, to, paths, text));
+    if (text && call.client.agent) withhold(call, diffs);
     return Json{{"files", encode_list(diffs)}};
 }
 

@@ -70,6 +70,8 @@ class Dispatch {
     Result<Json> gc(Call& call);
     Result<Json> check(Call& call);
     Result<Json> recover(Call& call);
+    /// Texts of what an agent may not read are not for it.
+    void withhold(const Call& call, std::vector<overlay::FileDiff>& diffs);
     Result<Json> audit(Call& call);
     Result<Json> policy(Call& call);
     Result<Json> explain(Call& call);

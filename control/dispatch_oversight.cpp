@@ -14,6 +14,22 @@ Error nobody_oversees() {
 
 }  // namespace
 
+void Dispatch::withhold(const Call& call, std::vector<overlay::FileDiff>& diffs) {
+    if (service_.oversight == nullptr) return;
+    const auto is_kept = [&](const std::string& path) {
+        if (path.empty()) return false;
+        const auto explained = service_.oversight->explain(path);
+        return explained && (!explained->agent.may_read || explained->agent.hidden);
+    };
+    for (overlay::FileDiff& diff : diffs) {
+        if (diff.text.empty()) continue;
+        if (!is_kept(diff.change.path) && !is_kept(diff.change.old_path)) continue;
+        diff.text.clear();
+        diff.lines = {};
+        service_.oversight->note_refusal(call.asker, "diff " + diff.change.path);
+    }
+}
+
 Result<Json> Dispatch::audit(Call& call) {
     if (service_.oversight == nullptr) return nobody_oversees();
     std::uint64_t most = kMostAuditEntries;

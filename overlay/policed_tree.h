@@ -50,6 +50,11 @@ class PolicedTree final : public Tree {
         task_began_ns_ = now;
         breaker_.begin();
     }
+    /// An object that has, or had before the mount, a name that agents may not read.
+    bool is_kept_from_agents(const ObjectKey& key) const {
+        const Refusals refused = alias_mark(key).agent;
+        return refused.read || refused.hidden;
+    }
     /// After the rulebook changed: the kernel forgets names and attributes. Without a lock of the
     /// tree.
     void rules_changed();

@@ -59,8 +59,15 @@ Result<Explained> Workspace::explain(const std::string& path) {
     if (!policed_) return no_policy("explain the policy");
     std::uint32_t type = S_IFREG;
     TRY_ASSIGN(const HandlePtr root, objects_.open(objects_.root(), Access::kPath));
-    if (const auto x = sys::statx_at(root->fd.get(), path)) type = x->st.st_mode & S_IFMT;
-    return overlay::explain(policed_->rulebook().now(), path, type);
+    const auto there = sys::statx_at(root->fd.get(), path);
+    if (there) type = there->st.st_mode & S_IFMT;
+    Explained explained = overlay::explain(policed_->rulebook().now(), path, type);
+    if (there && type == S_IFREG && there->st.st_nlink > 1 && explained.agent.may_read &&
+        policed_->is_kept_from_agents(key_of(*there))) {
+        explained.agent.may_read = false;
+        explained.agent.reading = "the rule for another name of the same file";
+    }
+    return explained;
 }
 
 Result<> Workspace::allow(const Asker& asker, const std::string& path, bool agents,

@@ -80,6 +80,30 @@ S45_agents_do_not_read_secrets() {
     expect 1 run --on-exit keep -- sh -c 'cat .env'
     u run --on-exit keep -- ls -a
     out_has .env
+    say "nor from the journal, by whatever name"
+    u policy allow .env
+    echo MORE=2 >>.env
+    echo more >>readme
+    u diff
+    out_has SECRET
+    u run --no-confine --on-exit keep -- "$program" diff
+    out_lacks SECRET
+    out_lacks MORE
+    out_has "+more"
+    u --json log --audit
+    json 'any(e["operation"] == "diff .env" and e["agent"] for e in j["entries"])'
+    rm .env
+    u run --no-confine --on-exit keep -- "$program" diff
+    out_lacks SECRET
+    u undo
+    u policy allow plain
+    ln .env plain
+    echo LAST=3 >>plain
+    u run --no-confine --on-exit keep -- "$program" diff
+    out_lacks SECRET
+    out_lacks LAST
+    rm plain
+    u discard --yes
     equal .env SECRET=1
     end
 }
