@@ -90,6 +90,7 @@ control::DaemonInfo describe(const DaemonOptions& options, const overlay::Found&
     info.interrupted = found.interrupted;
     info.finished_restore = found.finished_restore;
     info.task_open = found.task_open;
+    info.set_aside = found.set_aside;
     info.retention = options.config.retention;
     return info;
 }

@@ -67,12 +67,24 @@ Result<std::vector<std::string>> finish_edits(overlay::Operations& operations, U
     return overlay::finish_killed_edits(operations, asker(), *files);
 }
 
-void tell_taken_back(Context& context, const std::vector<std::string>& paths) {
+namespace {
+
+void tell(Context& context, const std::string& what, const std::vector<std::string>& paths) {
     if (paths.empty()) return;
     std::string names;
     for (const std::string& path : paths)
         names += (names.empty() ? "" : ", ") + quote_name(path);
-    context.notes.line("unwrite: took back an edit that was killed half-way: " + names);
+    context.notes.line("unwrite: " + what + ": " + names);
+}
+
+}  // namespace
+
+void tell_taken_back(Context& context, const std::vector<std::string>& paths) {
+    tell(context, "took back an edit that was killed half-way", paths);
+}
+
+void tell_set_aside(Context& context, const std::vector<std::string>& paths) {
+    tell(context, "kept what was changed after a restore was interrupted, as", paths);
 }
 
 Result<std::string> path_in_mount(const Context& context, const std::string& path) {

@@ -22,6 +22,8 @@ std::string writers_of(const Workspace& workspace);
 Result<std::vector<std::string>> finish_edits(overlay::Operations& operations, UniqueFd root);
 /// Says so, when there are any.
 void tell_taken_back(Context& context, const std::vector<std::string>& paths);
+/// What somebody changed in the way of an interrupted restore (overlay::Found::set_aside).
+void tell_set_aside(Context& context, const std::vector<std::string>& paths);
 
 /// What a path of the command line is called below the mount's root: it is meant from where the
 /// command was asked. kUsage when it lies outside.

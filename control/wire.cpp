@@ -402,6 +402,7 @@ Json encode(const DaemonInfo& info) {
                 {"interrupted", info.interrupted},
                 {"finished_restore", info.finished_restore},
                 {"task_open", info.task_open},
+                {"set_aside", encode_texts(info.set_aside)},
                 {"taken_back", encode_texts(info.taken_back)},
                 {"retention", encode(info.retention)}};
 }
@@ -419,6 +420,7 @@ Result<> decode(const Json& json, DaemonInfo& info) {
         .get("interrupted", info.interrupted)
         .get("finished_restore", info.finished_restore)
         .get("task_open", info.task_open)
+        .get("set_aside", info.set_aside)
         .get("taken_back", info.taken_back)
         .get_object("retention", info.retention)
         .done();

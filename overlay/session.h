@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "overlay/oversight.h"
 #include "overlay/policy.h"
@@ -37,6 +38,9 @@ struct Found {
     bool interrupted = false;       ///< the last writer did not close it
     bool finished_restore = false;  ///< an unfinished restore or commit was finished
     bool task_open = false;         ///< there are changes since the root
+    /// What somebody changed between the interruption and now, where that restore was to write
+    /// (overlay/set_aside.h): paths.
+    std::vector<std::string> set_aside{};
 };
 
 class Session {

@@ -1,6 +1,7 @@
 #include "base/clock.h"
 #include "base/crash_point.h"
 #include "overlay/closing.h"
+#include "overlay/set_aside.h"
 #include "overlay/workspace.h"
 
 namespace unwrite::overlay {
@@ -251,8 +252,11 @@ Result<> Workspace::finish_pending(const Pending& pending) {
         const Node& node = found->second;
         Crossing crossing{node.number, node.delta, !node.down,
                           node.down ? node.number : node.parent};
-        TRY_ASSIGN(const Delta delta, journal::read_delta(deltas, node.delta));
-        TRY(apply_delta(delta, node.delta));
+        Layers layers(*journal_);
+        TRY_ASSIGN(const LayerPtr wanted, layers.read(node.delta));
+        TRY_ASSIGN(const LayerPtr before, layers.read(pending.inverse));
+        TRY_ASSIGN(found_.set_aside, set_aside(locator_, wanted, before));
+        TRY(apply_delta(wanted->delta, node.delta));
         TRY(arrive(crossing, node, pending.inverse, pending.target));
         TRY(journal::remove_delta(deltas, crossing.delta));
     }

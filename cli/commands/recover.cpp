@@ -45,11 +45,16 @@ Result<int> recover(Context& context, const RecoverOptions& options) {
             TRY_ASSIGN(status, workspace.operations().status("", false));
         }
     }
+    const std::vector<std::string> set_aside = workspace.found() != nullptr
+                                                   ? workspace.found()->set_aside
+                                                   : workspace.remote()->info().set_aside;
+    tell_set_aside(context, set_aside);
     tell_taken_back(context, taken_back);
     if (context.json) {
         control::Json json = control::encode(status);
         json["interrupted"] = interrupted;
         json["finished_restore"] = finished;
+        json["set_aside"] = control::encode_texts(set_aside);
         json["taken_back"] = control::encode_texts(taken_back);
         context.out.line(control::dump(json));
     } else {

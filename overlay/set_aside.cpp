@@ -1,0 +1,143 @@
+#include "overlay/set_aside.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "base/crash_point.h"
+#include "base/lend_mode.h"
+#include "overlay/attributes.h"
+#include "overlay/content.h"
+
+namespace unwrite::overlay {
+
+namespace {
+
+constexpr const char* kSuffix = ".unwrite-kept";
+constexpr unsigned kMostTries = 1000;
+constexpr std::size_t kLongestName = 255;
+constexpr std::size_t kPiece = std::size_t{256} << 10;
+// A kill may end a copy between two of these; a part of one is never written alone.
+constexpr std::size_t kUnit = 512;
+
+class Keeper {
+ public:
+    Keeper(Locator& locator, const LayerPtr& wanted, const LayerPtr& before)
+        : locator_(locator), wanted_(wanted), before_(before) {}
+
+    Result<std::vector<std::string>> keep() {
+        for (const auto& [key, image] : wanted_->delta.objects) {
+            if (image.size) TRY(look_at_file(key));
+        }
+        for (const auto& [at, state] : wanted_->delta.names)
+            TRY(look_at_name(at, state.image.object));
+        return std::move(kept_);
+    }
+
+ private:
+    Result<> look_at_file(const ObjectKey& key);
+    Result<bool> has_bytes_of_others(const HandlePtr& live, const ObjectKey& key) const;
+    Result<> look_at_name(const NameKey& at, const std::optional<ObjectKey>& wanted);
+    /// Calls `make` with names until one is free.
+    Result<> under_a_free_name(const NameKey& beside,
+                               const std::function<Result<>(const std::string& name)>& make);
+
+    Locator& locator_;
+    const LayerPtr& wanted_;
+    const LayerPtr& before_;
+    std::vector<std::string> kept_;
+};
+
+Result<> Keeper::under_a_free_name(const NameKey& beside,
+                                   const std::function<Result<>(const std::string& name)>& make) {
+    for (unsigned i = 1; i <= kMostTries; ++i) {
+        const std::string suffix = i == 1 ? kSuffix : kSuffix + ("-" + std::to_string(i));
+        const std::string name =
+            beside.name.substr(0, kLongestName - std::min(kLongestName, suffix.size())) + suffix;
+        const Result<> made = make(name);
+        if (!made && made.error().number() == EEXIST) continue;
+        if (!made) return made.error().with_context("set aside " + beside.name);
+        const auto parent = locator_.live_path(beside.parent);
+        kept_.push_back(!parent || parent->empty() ? name : *parent + "/" + name);
+        return {};
+    }
+    return Error(EEXIST).with_context("set aside " + beside.name);
+}
+
+Result<bool> Keeper::has_bytes_of_others(const HandlePtr& live, const ObjectKey& key) const {
+    TRY_ASSIGN(const Content now, Content::open(live, key, {}));
+    TRY_ASSIGN(const Content wanted, Content::open(live, key, {wanted_}));
+    TRY_ASSIGN(const Content before, Content::open(live, key, {before_}));
+    if (now.size() != wanted.size() && now.size() != before.size()) return true;
+    std::vector<std::byte> buffer(3 * kPiece);
+    const sys::Bytes all(buffer);
+    for (std::uint64_t offset = 0; offset < now.size(); offset += kPiece) {
+        // Beyond the end of one, it has zeros.
+        std::ranges::fill(buffer, std::byte{0});
+        TRY_ASSIGN(const std::size_t length, now.read(all.first(kPiece), offset));
+        for (const auto& [content, begin] :
+             {std::pair(&wanted, kPiece), std::pair(&before, 2 * kPiece)}) {
+            if (offset < content->size()) {
+                TRY(content->read(all.subspan(begin, length), offset));
+            }
+        }
+        for (std::size_t at = 0; at < length; at += kUnit) {
+            const std::size_t unit = std::min(kUnit, length - at);
+            const std::byte* here = buffer.data() + at;
+            if (std::memcmp(here, here + kPiece, unit) != 0 &&
+                std::memcmp(here, here + 2 * kPiece, unit) != 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+Result<> Keeper::look_at_file(const ObjectKey& key) {
+    // In the attic only the restore has written.
+    const std::optional<NameKey> at = locator_.live_name(key);
+    if (!at) return {};
+    TRY_ASSIGN(const HandlePtr live, locator_.object(key, Access::kRead));
+    TRY_ASSIGN(const bool others, has_bytes_of_others(live, key));
+    if (!others) return {};
+    TRY_ASSIGN(const HandlePtr parent, locator_.directory(at->parent));
+    TRY_ASSIGN(const struct stat st, sys::stat_fd(live->fd.get()));
+    const auto size = static_cast<std::uint64_t>(st.st_size);
+    return under_a_free_name(*at, [&](const std::string& name) -> Result<> {
+        TRY_ASSIGN(const UniqueFd copy, sys::lend_access(parent->fd.get(), [&] {
+                       return sys::open_at(parent->fd.get(), name, O_RDWR | O_CREAT | O_EXCL, 0600);
+                   }));
+        TRY(sys::truncate(copy.get(), size));
+        TRY(sys::copy_bytes(live->fd.get(), 0, copy.get(), 0, size));
+        TRY_ASSIGN(const journal::Attributes attributes, read_attributes(live->fd.get()));
+        TRY(write_attributes(copy.get(), attributes, true));
+        crash_point("set_aside.copied");
+        return sys::sync(copy.get());
+    });
+}
+
+Result<> Keeper::look_at_name(const NameKey& at, const std::optional<ObjectKey>& wanted) {
+    const auto standing = locator_.standing(at);
+    if (!standing || !*standing) return {};  // without its directory the restore itself will say so
+    const ObjectKey& there = (*standing)->key;
+    const journal::NameState* was = before_->name(at);
+    if (there == wanted || (was != nullptr && there == was->image.object)) return {};
+    TRY_ASSIGN(const HandlePtr parent, locator_.directory(at.parent));
+    return under_a_free_name(at, [&](const std::string& name) {
+        return sys::lend_access(parent->fd.get(), [&] {
+            return sys::rename(parent->fd.get(), at.name, parent->fd.get(), name, RENAME_NOREPLACE);
+        });
+    });
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> set_aside(Locator& locator, const LayerPtr& wanted,
+                                           const LayerPtr& before) {
+    return Keeper(locator, wanted, before).keep();
+}
+
+}  // namespace unwrite::overlay

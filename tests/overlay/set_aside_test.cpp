@@ -1,0 +1,105 @@
+// What somebody writes behind the mount between a kill in a restore and its recovery is not lost.
+#include "overlay/set_aside.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <fstream>
+#include <iterator>
+
+#include "base/crash_point.h"
+#include "tests/overlay/looking.h"
+
+namespace unwrite::tests {
+namespace {
+
+class SetAside : public Looking {
+ protected:
+    /// A task that changes, removes and makes files, then a process that discards it and is killed
+    /// at the n-th crash point. False when it came to its end.
+    bool kill_a_discard(unsigned n) {
+        world_.reset();
+        std::filesystem::remove_all(raw());
+        before("changed", std::string(200'000, 'o'));
+        before("cut", std::string(100'000, 'o'));
+        before("gone", "old");
+        before("d/in", "old");
+        begin();
+        EXPECT_EQ(actor().write("changed", 0, std::string(150'000, 'n')), 0);
+        EXPECT_EQ(actor().truncate("cut", 10), 0);
+        EXPECT_EQ(actor().unlink("gone"), 0);
+        EXPECT_EQ(actor().unlink("d/in"), 0);
+        make("made", "new");
+        world_.reset();
+        const pid_t child = ::fork();
+        if (child == 0) {
+            ::setenv("UNWRITE_CRASH_AT", ("*:" + std::to_string(n)).c_str(), 1);
+            reset_crash_points();
+            begin();
+            const auto done = operations().discard(World::asker(), false, overlay::Consent::kAll);
+            ::_exit(done ? 0 : 1);
+        }
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        EXPECT_TRUE(WIFSIGNALED(status) || WEXITSTATUS(status) == 0);
+        return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+    }
+
+    void write_behind(const std::string& path, const std::string& text) {
+        const std::filesystem::path file = raw() / path;
+        std::error_code error;
+        if (!std::filesystem::is_directory(file.parent_path(), error)) return;
+        std::fstream out(file, std::ios::in | std::ios::out);
+        if (!out) out.open(file, std::ios::out);
+        out.seekp(1);
+        out << text;
+        written_.push_back(text);
+    }
+
+    /// Everything in the workspace, one after the other.
+    std::string all() const {
+        std::string text;
+        auto at = std::filesystem::recursive_directory_iterator(raw());
+        for (; at != std::filesystem::recursive_directory_iterator(); ++at) {
+            if (at->path().filename() == ".unwrite") at.disable_recursion_pending();
+            if (!at->is_regular_file()) continue;
+            std::ifstream in(at->path(), std::ios::binary);
+            text.append(std::istreambuf_iterator<char>(in), {});
+        }
+        return text;
+    }
+
+    std::vector<std::string> written_;
+};
+
+TEST_F(SetAside, WhatWasWrittenAfterAKillAtAnyPointIsThereS67S85) {
+    unsigned n = 1;
+    for (; n < 1000 && kill_a_discard(n); ++n) {
+        written_.clear();
+        for (const char* path : {"changed", "cut", "gone", "d/in", "made"})
+            write_behind(path, "somebody's bytes in " + std::string(path) + " after kill " +
+                                   std::to_string(n) + ".");
+        begin();
+        std::string found = all();
+        // What a later edge undid is in the state that it left.
+        if (operations().redo(World::asker(), 1, overlay::Consent::kAll)) found += all();
+        for (const std::string& text : written_)
+            EXPECT_NE(found.find(text), std::string::npos) << text;
+        ASSERT_ASSIGN(const auto checked, operations().check(false));
+        EXPECT_EQ(checked.problems, Lines{});
+        if (HasFailure()) break;
+    }
+    EXPECT_GT(n, 20U);
+    std::cout << n << " kills\n";
+}
+
+TEST_F(SetAside, WhatTheRestoreItselfWroteIsNotTakenForSomebodys) {
+    for (unsigned n = 1; n < 1000 && kill_a_discard(n); ++n) {
+        begin();
+        for (const auto& entry : std::filesystem::directory_iterator(raw()))
+            EXPECT_EQ(entry.path().string().find("unwrite-kept"), std::string::npos) << n;
+    }
+}
+
+}  // namespace
+}  // namespace unwrite::tests
