@@ -125,6 +125,20 @@ int usage_error(CLI::App& app, Context& context, const CLI::ParseError& error) {
     return conclude(context, static_cast<int>(kUsage));
 }
 
+/// Whether these words are of a command that takes another one after "--".
+bool takes_a_command(const std::vector<std::string>& words) {
+    std::vector<std::string> commands;
+    for (std::size_t i = 0; i < words.size() && words[i] != "--" && commands.size() < 2; ++i) {
+        if (words[i] == "-C") {
+            ++i;
+        } else if (!words[i].starts_with('-')) {
+            commands.push_back(words[i]);
+        }
+    }
+    if (commands.empty()) return false;
+    return commands[0] == "run" || commands == std::vector<std::string>{"policy", "classes"};
+}
+
 int run_main(std::vector<std::string> words) {
     // A reader that goes away is met where it is written to, so that no operation ends in the
     // middle.
@@ -135,13 +149,9 @@ int run_main(std::vector<std::string> words) {
                     .verb = {},
                     .action = {}};
     // What follows "--" of a run is the command's, whatever it looks like.
-    static const std::vector<std::string> kClasses{"policy", "classes"};
     std::vector<std::string> rest;
-    const auto run =
-        std::min(std::find(words.begin(), words.end(), "run"),
-                 std::search(words.begin(), words.end(), kClasses.begin(), kClasses.end()));
     const auto dashes = std::find(words.begin(), words.end(), "--");
-    if (run < dashes && dashes != words.end()) {
+    if (takes_a_command(words) && dashes != words.end()) {
         rest.assign(dashes + 1, words.end());
         words.erase(dashes, words.end());
     }

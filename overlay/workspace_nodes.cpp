@@ -49,6 +49,11 @@ Result<Node> Workspace::checkpoint(const Asker& asker, NodeKind kind, const std:
 }
 
 Result<Node> Workspace::begin_run(const Asker& asker, const std::string& text) {
+    // An agent that had the user's session would be taken for the user by undo and by turns.
+    if (asker.session == Origins::kUserName || asker.session.starts_with(':')) {
+        return Error(ErrorKind::kUsage, EINVAL, "run: a session cannot be called " + asker.session,
+                     "give it another name with --session, or none");
+    }
     TRY_ASSIGN(Node node, checkpoint(asker, NodeKind::kRun, "", text));
     const std::string session =
         asker.session.empty() ? "run-" + std::to_string(node.number) : asker.session;

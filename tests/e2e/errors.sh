@@ -148,7 +148,14 @@ S165_everyday_mistakes() {
     expect 1 undo n999
     expect 1 undo no-such-session
     expect 2 gc --max-age soon
+    expect 2 run --session user -- touch by-nobody
+    err_has "a session cannot be called user"
+    expect 2 run --session :agents -- touch by-nobody
     same now
+    say "the word run before -- is a command only where commands stand"
+    u checkpoint -m run -- after-dashes
+    u log
+    out_has "after-dashes"
     say "busy: a process has a file open"
     sleep 100 <f &
     local pid=$!
