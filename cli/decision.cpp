@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <set>
 
-#include "cli/render.h"
 #include "cli/text.h"
 #include "edit/patch_names.h"
 
@@ -126,32 +125,40 @@ overlay::Decision decision_of(const std::vector<Judged>& judged,
     return decision;
 }
 
+std::string decided_words(const overlay::Decided& decided, Saying saying, Colour colour) {
+    const std::size_t most = saying == Saying::kDone ? 40 : 0;
+    const std::string mark = saying == Saying::kDryRun ? "dry run: " : "";
+    std::string text;
+    if (!decided.kept.empty()) {
+        text += mark + (saying == Saying::kAsked ? "to be kept" : "kept") +
+                ", and no longer taken back by anything:\n";
+        text += change_lines(decided.kept, most, colour);
+    }
+    for (const auto& needed : decided.needed) {
+        text +=
+            "  " + quote_name(needed.path) + " is kept as well: " + harmless(needed.reason) + "\n";
+    }
+    if (!decided.taken_back.empty()) {
+        text += mark + (saying == Saying::kAsked ? "to be taken back:\n" : "taken back:\n");
+        text += change_lines(decided.taken_back, most, colour);
+    }
+    if (decided.given_up > 0) {
+        text += "  " + counted(decided.given_up, "abandoned state", "abandoned states") +
+                " with other versions of it " + (saying == Saying::kDone ? "went" : "would go") +
+                "\n";
+    }
+    if (decided.from != 0)
+        text += fmt::format("`unwrite redo` brings back what was taken (n{})\n", decided.from);
+    return text;
+}
+
 void print_decided(Context& context, const overlay::Decided& decided, bool dry_run) {
     if (context.json) {
         context.out.line(control::dump(control::encode(decided)));
         return;
     }
-    const Colour colour = context.out.has_colour() ? Colour::kYes : Colour::kNo;
-    const std::string mark = dry_run ? "dry run: " : "";
-    if (!decided.kept.empty()) {
-        context.out.line(mark + "kept, and no longer taken back by anything:");
-        context.out.print(change_lines(decided.kept, dry_run ? 0 : 40, colour));
-    }
-    for (const auto& needed : decided.needed) {
-        context.out.line("  " + quote_name(needed.path) +
-                         " is kept as well: " + harmless(needed.reason));
-    }
-    if (!decided.taken_back.empty()) {
-        context.out.line(mark + "taken back:");
-        context.out.print(change_lines(decided.taken_back, dry_run ? 0 : 40, colour));
-    }
-    if (decided.given_up > 0) {
-        context.out.line("  " + counted(decided.given_up, "abandoned state", "abandoned states") +
-                         " with other versions of it " + (dry_run ? "would go" : "went"));
-    }
-    if (decided.from != 0)
-        context.out.line(
-            fmt::format("`unwrite redo` brings back what was taken (n{})", decided.from));
+    context.out.print(decided_words(decided, dry_run ? Saying::kDryRun : Saying::kDone,
+                                    context.out.has_colour() ? Colour::kYes : Colour::kNo));
 }
 
 }  // namespace unwrite::cli

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/render.h"
 #include "cli/workspace.h"
 
 namespace unwrite::cli {
@@ -37,6 +38,9 @@ struct Judged {
 overlay::Decision decision_of(const std::vector<Judged>& judged,
                               const std::vector<overlay::Change>& changes);
 
+enum class Saying { kDone, kDryRun, kAsked };
+/// What was decided, or would be, in lines. kDone leaves long lists out.
+std::string decided_words(const overlay::Decided& decided, Saying saying, Colour colour);
 /// What was decided, or would be: as JSON or as text.
 void print_decided(Context& context, const overlay::Decided& decided, bool dry_run);
 

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "cli/git_words.h"
+#include "cli/heaps.h"
 #include "cli/text.h"
 #include "overlay/editing_record.h"
 #include "overlay/state_tags.h"
@@ -39,22 +40,6 @@ std::uint64_t weight(const Change& change) {
     return is_directory(change) && folded ? std::max<std::uint64_t>(change.below, 1) : 1;
 }
 
-char letter(const Change& change) {
-    switch (change.kind) {
-        case ChangeKind::kCreated:
-            return 'A';
-        case ChangeKind::kDeleted:
-            return 'D';
-        case ChangeKind::kModified:
-            return 'M';
-        case ChangeKind::kRenamed:
-            return 'R';
-        case ChangeKind::kAttributes:
-            return 'm';
-    }
-    return '?';
-}
-
 std::string shown_path(const std::string& path, const Change& change) {
     return quote_name(is_directory(change) ? path + "/" : path);
 }
@@ -68,19 +53,9 @@ std::string grouped(std::uint64_t number) {
 }
 
 std::string change_line(const Change& change, Colour colour) {
-    const char sign = letter(change);
+    const char sign = change_letter(change);
     const char* paint = sign == 'A' ? kGreen : sign == 'D' ? kRed : kCyan;
-    std::string path = shown_path(change.path, change);
-    if (change.kind == ChangeKind::kRenamed) {
-        path = shown_path(change.old_path, change) + " -> " + path;
-        if (change.content) path += "  (and modified)";
-    }
-    if (change.below > 0) {
-        path += fmt::format("  ({} {}, {})", grouped(change.below),
-                            change.below == 1 ? "object" : "objects", size_words(change.bytes));
-    }
-    if (change.kind == ChangeKind::kAttributes) path += "  (attributes)";
-    return "  " + painted(std::string(1, sign), paint, colour) + "  " + path + "\n";
+    return "  " + painted(std::string(1, sign), paint, colour) + "  " + change_words(change) + "\n";
 }
 
 const char* kind_word(overlay::NodeKind kind) {
@@ -179,6 +154,39 @@ std::string_view line_paint(std::string_view line, bool in_hunk) {
 }
 
 }  // namespace
+
+char change_letter(const Change& change) {
+    switch (change.kind) {
+        case ChangeKind::kCreated:
+            return 'A';
+        case ChangeKind::kDeleted:
+            return 'D';
+        case ChangeKind::kModified:
+            return 'M';
+        case ChangeKind::kRenamed:
+            return 'R';
+        case ChangeKind::kAttributes:
+            return 'm';
+    }
+    return '?';
+}
+
+std::string change_words(const Change& change) {
+    std::string words = shown_path(change.path, change);
+    if (change.kind == ChangeKind::kRenamed) {
+        words = shown_path(change.old_path, change) + " -> " + words;
+        if (change.content) words += "  (and modified)";
+    }
+    if (is_heap(change)) {
+        words += fmt::format("  ({} {} below)", grouped(change.below),
+                             change.below == 1 ? "change" : "changes");
+    } else if (change.below > 0) {
+        words += fmt::format("  ({} {}, {})", grouped(change.below),
+                             change.below == 1 ? "object" : "objects", size_words(change.bytes));
+    }
+    if (change.kind == ChangeKind::kAttributes) words += "  (attributes)";
+    return words;
+}
 
 std::uint64_t files_changed(const std::vector<Change>& changes) {
     std::uint64_t files = 0;

@@ -19,6 +19,10 @@ std::string line_words(const overlay::LineCounts& lines, std::uint64_t files);
 /// "[checkpoint: 6 files changed]".
 std::string status_line(const overlay::Status& status);
 
+/// 'A', 'D', 'M', 'R', or 'm' for attributes alone.
+char change_letter(const overlay::Change& change);
+/// "old -> new  (and modified)": what is said of a change after its letter.
+std::string change_words(const overlay::Change& change);
 /// One line each, "  M  src/main.c"; at most `most` (0: all), then how many more there are.
 std::string change_lines(const std::vector<overlay::Change>& changes, std::size_t most,
                          Colour colour);

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 
+#include "cli/heaps.h"
 #include "cli/prompt.h"
 #include "cli/render.h"
 #include "cli/text.h"
@@ -101,7 +102,7 @@ Result<Settled> settle_unfinished(Context& context, overlay::Operations& operati
                                           files == 1 ? "was" : "were");
     context.notes.line(interrupted ? "unwrite was interrupted during a task. " + count
                                    : "A task was left unfinished. " + count);
-    context.notes.print(change_lines(status.changes, kMostShown, colour_of(context.notes)));
+    context.notes.print(change_lines(heaped(status.changes), kMostShown, colour_of(context.notes)));
     const Question question{"", "", "[C]ommit changes  [D]iscard and restore  [R]eview", ""};
     if (ending == Ending::kAsk && !can_ask()) {
         context.notes.line(question.choices);

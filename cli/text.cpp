@@ -8,6 +8,7 @@
 #include <cmath>
 #include <ctime>
 
+#include "cli/characters.h"
 #include "control/protocol.h"
 
 namespace unwrite::cli {
@@ -18,22 +19,9 @@ std::uint8_t byte(char c) {
     return static_cast<std::uint8_t>(c);
 }
 
-/// The character at the front of valid UTF-8, and how many bytes it has.
 std::pair<std::uint32_t, std::size_t> first_of(std::string_view text) {
-    const std::uint8_t first = byte(text[0]);
-    const std::size_t length = first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-    std::uint32_t code = length == 1 ? first : first & (0xFFu >> (length + 1));
-    for (std::size_t i = 1; i < length; ++i)
-        code = code << 6 | (byte(text[i]) & 0x3Fu);
-    return {code, length};
-}
-
-/// C1 controls, separators of lines, marks of direction, and characters that show as nothing.
-bool is_deceptive(std::uint32_t code) {
-    return (code >= 0x7F && code < 0xA0) || code == 0xAD || code == 0x061C ||
-           (code >= 0x200B && code <= 0x200F) || (code >= 0x2028 && code <= 0x202E) ||
-           (code >= 0x2060 && code <= 0x206F) || code == 0xFEFF ||
-           (code >= 0xFFF9 && code <= 0xFFFB) || (code >= 0xE0000 && code <= 0xE0FFF);
+    const Character first = first_character(text);
+    return {first.code, first.length};
 }
 
 std::string escaped(char c) {

@@ -1,6 +1,7 @@
 # Everything the project links from outside. After this file these targets exist:
 #   unwrite::fuse  SQLite::SQLite3  OpenSSL::Crypto  fmt::fmt  CLI11::CLI11
-#   nlohmann_json::nlohmann_json  tomlplusplus::tomlplusplus  GTest::gtest_main  GTest::gmock
+#   nlohmann_json::nlohmann_json  tomlplusplus::tomlplusplus  unwrite::curses
+#   GTest::gtest_main  GTest::gmock
 # All of them come from the distribution, except that a newer static libfuse is taken
 # from build/libfuse when tools/build-libfuse has made one there.
 
@@ -83,6 +84,13 @@ if(NOT TARGET tomlplusplus::tomlplusplus)
     endif()
     add_library(tomlplusplus::tomlplusplus ALIAS PkgConfig::UNWRITE_TOMLPLUSPLUS)
 endif()
+
+# The one with wide characters: names and files are shown as they are.
+pkg_check_modules(UNWRITE_NCURSESW IMPORTED_TARGET ncursesw>=6.1)
+if(NOT UNWRITE_NCURSESW_FOUND)
+    unwrite_missing("ncurses 6.1 or newer" "libncurses-dev")
+endif()
+add_library(unwrite::curses ALIAS PkgConfig::UNWRITE_NCURSESW)
 
 if(BUILD_TESTING)
     find_package(GTest 1.12 QUIET)

@@ -12,6 +12,9 @@
 #include "cli/git_commit.h"
 #include "cli/prompt.h"
 #include "cli/render.h"
+#include "cli/screen/curses_display.h"
+#include "cli/screen/session.h"
+#include "cli/screen/task_source.h"
 #include "cli/text.h"
 
 namespace unwrite::cli {
@@ -22,6 +25,7 @@ constexpr std::size_t kMostScript = std::size_t{16} << 20;
 
 struct ReviewOptions {
     bool script = false;
+    bool plain = false;
     bool dry_run = false;
     bool git = false;
     std::string text;
@@ -149,16 +153,39 @@ Result<overlay::Decision> decision_of_answers(Context& context, Workspace& works
     return decision_of(judged, status.changes);
 }
 
-Result<int> review(Context& context, const ReviewOptions& options) {
-    TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
-    if (options.git) {
-        TRY(expect_git_message(options.text));
-        TRY(expect_own_git_untouched(workspace));
-    }
-    if (!options.script && !can_ask()) {
-        return Error(ErrorKind::kUsage, EINVAL, "review: there is no terminal to ask on",
-                     "use --script, and say on stdin what to accept and what to reject");
-    }
+/// With --git: what is decided must not mix with what a person did to the repository.
+Result<> check_git(Workspace& workspace, const ReviewOptions& options,
+                   const overlay::Decision& decision) {
+    if (!options.git) return {};
+    git::Scope settled{{decision.keep.begin(), decision.keep.end()}, {}};
+    settled.paths.insert(decision.take_back.begin(), decision.take_back.end());
+    return expect_git_of_person(workspace, settled);
+}
+
+Result<int> conclude(Context& context, Workspace& workspace, const ReviewOptions& options,
+                     const overlay::Decision& decision, const overlay::Decided& decided) {
+    print_decided(context, decided, options.dry_run);
+    if (options.git && !options.dry_run && !decided.kept.empty())
+        TRY(commit_what_was_kept(context, workspace, decision, decided, options.text));
+    return kDone;
+}
+
+Result<int> review_on_screen(Context& context, Workspace& workspace, const ReviewOptions& options,
+                             std::unique_ptr<screen::Display> display, const std::string& text) {
+    screen::TaskSource source(workspace, text, [&](const overlay::Decision& decision) {
+        return check_git(workspace, options, decision);
+    });
+    TRY_ASSIGN(std::vector<screen::Item> items, source.read());
+    TRY_ASSIGN(const bool done, screen::hold_review(*display, source, std::move(items),
+                                                    workspace.root(), screen::charset_of_locale()));
+    display.reset();  // what is printed now is for the terminal as it was
+    if (done) return conclude(context, workspace, options, source.decision(), source.decided());
+    context.notes.line("Nothing was done.");
+    return kNothingToDo;
+}
+
+Result<int> review_in_lines(Context& context, Workspace& workspace, const ReviewOptions& options,
+                            const std::string& text) {
     TRY_ASSIGN(overlay::Decision decision, options.script
                                                ? decision_of_script(context, workspace)
                                                : decision_of_answers(context, workspace));
@@ -166,12 +193,8 @@ Result<int> review(Context& context, const ReviewOptions& options) {
         context.notes.line("Nothing was decided.");
         return kNothingToDo;
     }
-    if (options.git) {
-        git::Scope settled{{decision.keep.begin(), decision.keep.end()}, {}};
-        settled.paths.insert(decision.take_back.begin(), decision.take_back.end());
-        TRY(expect_git_of_person(workspace, settled));
-    }
-    decision.text = options.text.empty() ? "review" : options.text;
+    TRY(check_git(workspace, options, decision));
+    decision.text = text;
     if (!options.script && !options.dry_run) {
         TRY_ASSIGN(const overlay::Decided foreseen,
                    workspace.operations().decide(asker(), decision, true));
@@ -185,10 +208,25 @@ Result<int> review(Context& context, const ReviewOptions& options) {
     }
     TRY_ASSIGN(const overlay::Decided decided,
                workspace.operations().decide(asker(), decision, options.dry_run));
-    print_decided(context, decided, options.dry_run);
-    if (options.git && !options.dry_run && !decided.kept.empty())
-        TRY(commit_what_was_kept(context, workspace, decision, decided, options.text));
-    return kDone;
+    return conclude(context, workspace, options, decision, decided);
+}
+
+Result<int> review(Context& context, const ReviewOptions& options) {
+    TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
+    if (options.git) {
+        TRY(expect_git_message(options.text));
+        TRY(expect_own_git_untouched(workspace));
+    }
+    if (!options.script && !can_ask()) {
+        return Error(ErrorKind::kUsage, EINVAL, "review: there is no terminal to ask on",
+                     "use --script, and say on stdin what to accept and what to reject");
+    }
+    const std::string text = options.text.empty() ? "review" : options.text;
+    if (!options.script && !options.plain && !options.dry_run) {
+        auto display = screen::open_curses(context.notes.has_colour());
+        if (display) return review_on_screen(context, workspace, options, std::move(display), text);
+    }
+    return review_in_lines(context, workspace, options, text);
 }
 
 }  // namespace
@@ -198,6 +236,7 @@ void add_review(CLI::App& app, Context& context) {
     CLI::App* command = add_command(
         app, context, "review", "File by file, hunk by hunk: accept or reject", options, review);
     command->add_flag("--script", options->script, "Read what to accept and reject from stdin");
+    command->add_flag("--plain", options->plain, "Line after line instead of on the full screen");
     command->add_flag("--dry-run", options->dry_run, "Only say what would happen");
     command->add_flag("--git", options->git, "Then make one git commit of what was accepted");
     command->add_option("-m,--message", options->text, "Of that commit, and for the log");

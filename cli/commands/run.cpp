@@ -12,6 +12,7 @@
 #include "cli/confine.h"
 #include "cli/editing_room.h"
 #include "cli/guard.h"
+#include "cli/heaps.h"
 #include "cli/mounting.h"
 #include "cli/prompt.h"
 #include "cli/render.h"
@@ -201,7 +202,7 @@ Result<overlay::Status> print_summary(Context& context, overlay::Operations& ope
     }
     context.notes.line(summary_words(status.changes));
     if (status.changes.empty()) return status;
-    context.notes.print(change_lines(status.changes, 20, colour));
+    context.notes.print(change_lines(heaped(status.changes), 20, colour));
     context.notes.line(line_words(status.lines, files_changed(status.changes)));
     TRY_ASSIGN(const overlay::Log log, operations.log("", false, false));
     context.notes.print(who_lines(status.changes, log.origins));

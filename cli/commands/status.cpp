@@ -2,6 +2,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/git_words.h"
+#include "cli/heaps.h"
 #include "cli/render.h"
 #include "cli/text.h"
 #include "cli/workspace.h"
@@ -51,7 +52,7 @@ void print_text(Context& context, const Workspace& workspace, const overlay::Sta
     context.out.line(summary_words(status.changes));
     if (status.changes.empty()) return;
     context.out.print(
-        change_lines(status.changes, 0, context.out.has_colour() ? Colour::kYes : Colour::kNo));
+        change_lines(heaped(status.changes), 0, context.out.has_colour() ? Colour::kYes : Colour::kNo));
     context.out.line(line_words(status.lines, files_changed(status.changes)));
     context.out.print(who_lines(status.changes, log.origins));
 }

@@ -157,10 +157,10 @@ S62_a_review_by_answers() {
     mkdir d
     echo x >d/x
     remember changed
-    on_a_terminal "1 of 3=a" "2 of 3=r" "3 of 3=h" "hunk 1 of 2=r" "hunk 2 of 2=a" "(y/n)=n" -- review || [[ $? == 3 ]]
+    on_a_terminal "1 of 3=a" "2 of 3=r" "3 of 3=h" "hunk 1 of 2=r" "hunk 2 of 2=a" "(y/n)=n" -- review --plain || [[ $? == 3 ]]
     out_has "+ten"
     same changed
-    on_a_terminal "1 of 3=a" "2 of 3=r" "3 of 3=h" "hunk 1 of 2=r" "hunk 2 of 2=a" "(y/n)=y" -- review
+    on_a_terminal "1 of 3=a" "2 of 3=r" "3 of 3=h" "hunk 1 of 2=r" "hunk 2 of 2=a" "(y/n)=y" -- review --plain
     equal b two
     absent d
     equal long "$(seq 60 | sed 's/^50$/fifty/')"
@@ -213,4 +213,31 @@ S60_S63_discard_keeps_what_the_user_did() {
     expect 2 discard --keep-mine --purge --yes
     end
     check_state
+}
+
+S61_S64_what_nobody_reads_file_by_file_is_one_line() {
+    git -C "$W" init -q
+    echo one >"$W/a"
+    mkdir -p "$W/web/node_modules"
+    touch "$W"/web/node_modules/{1..9}
+    git -C "$W" add -A
+    git -C "$W" commit -qm one
+    begin
+    echo two >a
+    git commit -qam two
+    for i in {1..9}; do echo "$i" >"web/node_modules/$i"; done
+    u status
+    out_has "  M  a"
+    out_has "  M  .git/  ("
+    out_has "  M  web/node_modules/  (9 changes below)"
+    out_lacks .git/HEAD
+    out_lacks .git/index
+    out_lacks node_modules/1
+    u diff --stat
+    out_has .git/index
+    u --json status
+    json "any(c['path'] == 'web/node_modules/1' for c in j['changes'])"
+    u run --on-exit keep -- sh -c 'for i in 1 2 3 4 5; do echo x >web/node_modules/$i; done'
+    err_has "  M  web/node_modules/  (5 changes below)"
+    end
 }

@@ -28,6 +28,7 @@ OUTSIDE = {
     r"sqlite3\w*\.h": ("journal", "tests/journal"),
     r"CLI/.*": ("cli", "tests/cli"),
     r"openssl/.*": ("base", "tests/base"),
+    r"n?curses.*|term\.h|panel\.h": ("cli/screen",),
 }
 
 MOST_LINES = 500

@@ -1,0 +1,428 @@
+# The review on a full screen, in a terminal of its own, read back from what that terminal shows.
+# shellcheck shell=bash
+
+# open_screen COLUMNS ROWS ARGUMENTS...: unwrite with these arguments, on a terminal of this size. The server stays in the
+# story's session, and goes with it.
+open_screen() {
+    local columns=$1 rows=$2
+    shift 2
+    needs tmux
+    tmux_name=unwrite-$$
+    TMUX='' TMUX_TMPDIR=/tmp tmux -D -L "$tmux_name" -f /dev/null 2>/dev/null &
+    disown
+    wait_for "the terminal's server" on_screen list-sessions
+    local command
+    command=$(printf '%q ' env -u NO_COLOR "${screen_locale:-LC_ALL=C.UTF-8}" "$program" "$@")
+    on_screen new-session -d -s it -x "$columns" -y "$rows" -c "$W" \
+        "$command; echo \"ended with \$?\"; exec cat"
+}
+on_screen() { TMUX_TMPDIR=/tmp tmux -L "$tmux_name" "$@" >/dev/null 2>&1; }
+shown() { TMUX_TMPDIR=/tmp tmux -L "$tmux_name" capture-pane -p -t it; }
+keys() { on_screen send-keys -t it "$@" || fail "the terminal is gone"; }
+close_screen() { on_screen kill-server || true; }
+
+# wait_for WHAT COMMAND...: until the command succeeds.
+wait_for() {
+    local what=$1 end=$((SECONDS + 30))
+    shift
+    until "$@"; do
+        ((SECONDS < end)) || { shown >&2 || true; fail "waited in vain for $what"; }
+        sleep 0.05
+    done
+}
+screen_has() { shown | grep -qF -- "$1"; }
+# sees TEXT: it is on the screen, soon.
+sees() { wait_for "\"$1\" on the screen" screen_has "$1"; }
+lacks() { ! screen_has "$1" || { shown >&2; fail "the screen has \"$1\""; }; }
+# picks NAME: goes to the change whose line holds this name.
+picks() {
+    keys g / "$1" Enter
+    wait_for "the cursor on $1" cursor_on "$1"
+}
+cursor_on() { shown | grep -E '^>' | grep -qF -- "$1"; }
+
+S55_S62_S86_three_of_five_files_on_the_screen() {
+    for i in 1 2 3 4 5; do echo one >"$W/file-$i"; done
+    begin
+    for i in 1 2 3 4 5; do echo two >"file-$i"; done
+    remember changed
+    open_screen 120 30 review
+    sees "5 open"
+    sees "-one"
+    sees "+two"
+    say "on the list a verdict is on the file, and the next one comes"
+    keys a
+    wait_for "the next file" cursor_on file-2
+    keys r
+    wait_for "the next file" cursor_on file-3
+    keys a r a
+    sees "3 accepted, 2 rejected"
+    say "one step back, and the other way"
+    keys u
+    sees "2 accepted, 2 rejected, 1 open"
+    wait_for "the file of that step" cursor_on file-5
+    keys a
+    same changed
+    say "nothing is done before it was agreed to"
+    keys q
+    sees "to be kept"
+    sees "to be taken back"
+    same changed
+    keys n
+    sees "Nothing was done yet"
+    same changed
+    keys q
+    sees "Do so?"
+    keys y
+    sees "ended with 0"
+    sees "taken back:"
+    for i in 1 3 5; do equal "file-$i" two; done
+    for i in 2 4; do equal "file-$i" one; done
+    close_screen
+    u status --line
+    equal "$scratch/out" "[checkpoint: 0 files changed]"
+    u redo
+    same changed
+    end
+    check_state
+}
+
+S55_S62_one_of_three_hunks_on_the_screen() {
+    seq 60 >"$W/long"
+    chmod 750 "$W/long"
+    begin
+    sed -i 's/^10$/ten/; s/^30$/thirty/; s/^50$/fifty/' long
+    remember changed
+    open_screen 100 40 review
+    sees "[ ] @@ -7,7"
+    keys Tab
+    sees ">[ ] @@ -7,7"
+    keys r
+    sees ">[ ] @@ -27,7"
+    keys a
+    sees "[a] @@ -27,7"
+    say "a file of which some hunks are open is asked about"
+    keys q
+    sees "Of 1 file only some hunks are"
+    keys b
+    sees ">[ ] @@ -47,7"
+    keys r
+    sees "1 in part"
+    keys q
+    sees "Do so?"
+    same changed
+    keys y
+    sees "ended with 0"
+    close_screen
+    equal long "$(seq 60 | sed 's/^30$/thirty/')"
+    [[ $(stat -c %a long) == 750 ]]
+    u redo
+    same changed
+    end
+    check_state
+}
+
+S62_a_rename_is_rejected_on_the_screen() {
+    echo content >"$W/old name"
+    echo one >"$W/other"
+    begin
+    mv "old name" $'new\nname'
+    echo two >other
+    open_screen 80 24 review
+    sees 'old name -> "new\nname"'
+    picks "old name"
+    sees "rename from old name"
+    keys r
+    picks other
+    keys q
+    sees "1 change is not decided"
+    keys k
+    sees "Do so?"
+    keys y
+    sees "ended with 0"
+    close_screen
+    equal "old name" content
+    absent $'new\nname'
+    equal other two
+    u status --line
+    equal "$scratch/out" "[checkpoint: 1 file changed]"
+    end
+    check_state
+}
+
+S62_a_file_that_became_a_directory_is_rejected_on_the_screen() {
+    echo one >"$W/flip"
+    begin
+    rm flip
+    mkdir flip
+    echo in >flip/in
+    remember changed
+    open_screen 120 30 review
+    sees "D flip"
+    sees "A flip/in"
+    say "the one cannot be had without the other"
+    picks "D flip"
+    keys r
+    picks flip/in
+    keys a
+    keys q
+    sees "Nothing was done:"
+    same changed
+    keys Escape
+    picks flip/in
+    keys r
+    sees "2 rejected"
+    keys q
+    sees "Do so?"
+    keys y
+    sees "ended with 0"
+    close_screen
+    equal flip one
+    u redo
+    same changed
+    end
+    check_state
+}
+
+S55_S63_leaving_the_screen_changes_nothing() {
+    seq 60 >"$W/long"
+    echo one >"$W/a"
+    begin
+    sed -i 's/^10$/ten/; s/^50$/fifty/' long
+    echo two >a
+    remember changed
+    open_screen 100 30 review
+    sees "2 open"
+    keys q
+    sees "2 changes are not decided"
+    keys k
+    sees "ended with 3"
+    lacks "2 open"
+    close_screen
+    same changed
+    say "Ctrl-C, whatever was said"
+    open_screen 100 30 review
+    keys R
+    sees "2 rejected"
+    keys q
+    sees "Do so?"
+    keys C-c
+    sees "ended with 3"
+    sees "Nothing was done."
+    close_screen
+    same changed
+    say "the terminal goes away"
+    open_screen 100 30 review
+    keys A
+    sees "2 accepted"
+    close_screen
+    same changed
+    u status --line
+    equal "$scratch/out" "[checkpoint: 2 files changed]"
+    end
+    check_state
+}
+
+S55_the_screen_follows_the_size_of_the_terminal() {
+    for i in 1 2 3; do echo one >"$W/file-$i"; done
+    printf 'the quick brown fox\n' >"$W/words"
+    begin
+    for i in 1 2 3; do echo two >"file-$i"; done
+    printf 'the quick red fox\n' >words
+    open_screen 80 24 review
+    sees "4 open"
+    say "narrow: the list above the diff"
+    sees "--------------------"
+    picks words
+    keys a
+    on_screen resize-window -t it -x 170 -y 40
+    say "wide: beside it, and the two versions side by side"
+    sees "1 accepted, 3 open"
+    wait_for "both versions in one line" side_by_side
+    on_screen resize-window -t it -x 20 -y 5
+    sees "The terminal is"
+    on_screen resize-window -t it -x 120 -y 24
+    sees "1 accepted, 3 open"
+    keys v
+    wait_for "both versions in one line" side_by_side
+    keys C-c
+    sees "ended with 3"
+    close_screen
+    end
+}
+side_by_side() { shown | grep -qE 'the quick brown fox.*the quick red fox'; }
+
+S55_odd_files_are_shown_safely() {
+    printf 'x\n' >"$W/bytes"
+    head -c 100000 /dev/urandom >"$W/binary"
+    seq 100000 >"$W/huge"
+    : >"$W/mode"
+    begin
+    printf 'caf\xe9 \xe2\x80\xaeevil \x1b[31mred\x1b]0;title\x07 \xe6\xbc\xa2\xe5\xad\x97\r\n' >bytes
+    head -c 100000 /dev/urandom >binary
+    seq 1 2 200000 >huge
+    chmod 700 mode
+    : >$'a\x1b[2Jb'
+    mkdir heap
+    touch heap/{1..80}
+    open_screen 120 30 review
+    sees '"a\033[2Jb"'
+    picks bytes
+    sees '+caf<E9> <U+202E>evil ^[[31mred^[]0;title^G 漢字^M'
+    picks binary
+    sees "Binary files"
+    picks huge
+    sees "diff --git a/huge"
+    keys Tab G
+    sees "199999"
+    keys Escape
+    picks mode
+    sees "old mode 100644"
+    say "a directory with much in it is one change, until it is opened"
+    picks heap/
+    sees "80 objects"
+    keys Enter
+    sees "heap/1 "
+    lacks "80 objects"
+    say "the filter leaves what holds all its words"
+    keys f heap/7 Enter
+    sees "of 11"
+    keys a r C-c
+    sees "ended with 3"
+    close_screen
+    say "where the locale has no UTF-8, characters have numbers"
+    screen_locale=LC_ALL=C open_screen 120 30 review
+    picks bytes
+    sees '<U+6F22><U+5B57>^M'
+    keys C-c
+    sees "ended with 3"
+    close_screen
+    end
+}
+
+S55_editor_and_pager_get_the_terminal() {
+    echo one >"$W/a"
+    begin
+    echo two >a
+    printf '#!/bin/sh\necho three >>"$2"\necho "$1" >%q\n' "$scratch/edited" >"$scratch/editor"
+    printf '#!/bin/sh\ncat\necho "that was all"\nread -r line </dev/tty\n' >"$scratch/pager"
+    chmod +x "$scratch/editor" "$scratch/pager"
+    export EDITOR="$scratch/editor '--an option'" PAGER="$scratch/pager"
+    unset VISUAL
+    open_screen 100 30 review
+    sees "+two"
+    keys a
+    sees "1 accepted"
+    keys p
+    sees "that was all"
+    keys Enter
+    sees "1 accepted"
+    say "what was said of another content falls"
+    keys e
+    sees "+three"
+    sees "1 open"
+    equal "$scratch/edited" "--an option"
+    keys C-c
+    sees "ended with 3"
+    close_screen
+    end
+}
+
+S62_what_changes_meanwhile_is_not_agreed_to() {
+    seq 60 >"$W/a"
+    echo one >"$W/b"
+    begin
+    sed -i 's/^10$/ten/; s/^50$/fifty/' a
+    echo two >b
+    open_screen 100 30 review
+    sees "+ten"
+    keys A
+    sees "2 accepted"
+    keys q
+    sees "Do so?"
+    echo three >b
+    remember changed
+    keys y
+    sees "changed since it was shown"
+    same changed
+    keys Escape
+    sees "1 accepted, 1 open"
+    picks b
+    sees "+three"
+    keys r q
+    sees "Do so?"
+    keys y
+    sees "ended with 0"
+    close_screen
+    equal b one
+    equal a "$(seq 60 | sed 's/^10$/ten/; s/^50$/fifty/')"
+    end
+    check_state
+}
+
+S62_what_nobody_reads_is_decided_as_one_on_the_screen() {
+    mkdir -p "$W/node_modules/p"
+    for i in {1..9}; do echo one >"$W/node_modules/p/$i"; done
+    echo one >"$W/a"
+    begin
+    for i in {1..9}; do echo two >"node_modules/p/$i"; done
+    echo two >a
+    remember changed
+    open_screen 100 30 review
+    sees "2 open"
+    picks node_modules/
+    sees "node_modules/  (9 changes below)"
+    sees "in which 9 objects changed"
+    keys r q
+    sees "1 change is not decided"
+    keys k
+    sees "Do so?"
+    say "one more file in it: that is not what was shown"
+    echo three >node_modules/p/10
+    remember more
+    keys y
+    sees "changed since it was shown"
+    same more
+    rm node_modules/p/10
+    keys Escape
+    sees "2 open"
+    keys r q k
+    sees "changed since it was shown"
+    keys Escape
+    sees "2 open"
+    keys r q k
+    sees "Do so?"
+    keys y
+    sees "ended with 0"
+    close_screen
+    for i in {1..9}; do equal "node_modules/p/$i" one; done
+    equal a two
+    u redo
+    same changed
+    end
+    check_state
+}
+
+S68_S83_a_review_after_a_crash_on_the_screen() {
+    for i in 1 2 3; do echo one >"$W/$i"; done
+    begin
+    for i in 1 2 3; do echo two >"$i"; done
+    cd /
+    kill -KILL "$daemon"
+    while kill -0 "$daemon" 2>/dev/null; do sleep 0.05; done
+    expect 0 mount "$W" --on-unfinished keep
+    err_has "unwrite was interrupted during a task. 3 files were modified."
+    cd "$W"
+    open_screen 100 30 review
+    sees "3 open"
+    keys a r a q
+    sees "Do so?"
+    keys y
+    sees "ended with 0"
+    close_screen
+    equal 1 two
+    equal 2 one
+    equal 3 two
+    end
+    check_state
+}
