@@ -1,25 +1,38 @@
 # The review on a full screen, in a terminal of its own, read back from what that terminal shows.
 # shellcheck shell=bash
 
-# open_screen COLUMNS ROWS ARGUMENTS...: unwrite with these arguments, on a terminal of this size. The server stays in the
-# story's session, and goes with it.
+# open_screen COLUMNS ROWS ARGUMENTS...: unwrite with these arguments, on a terminal of this size.
 open_screen() {
-    local columns=$1 rows=$2
+    local size=("$1" "$2")
+    shift 2
+    open_terminal "${size[@]}" "$program" "$@"
+}
+# open_terminal COLUMNS ROWS COMMAND...: likewise. The server stays in the story's session, and goes with it. $screen_env:
+# the environment, one word each.
+open_terminal() {
+    local columns=$1 rows=$2 command
     shift 2
     needs tmux
     tmux_name=unwrite-$$
-    TMUX='' TMUX_TMPDIR=/tmp tmux -D -L "$tmux_name" -f /dev/null 2>/dev/null &
+    (cd / && TMUX='' TMUX_TMPDIR=/tmp exec tmux -D -L "$tmux_name" -f /dev/null) 2>/dev/null &
     disown
     wait_for "the terminal's server" on_screen list-sessions
-    local command
-    command=$(printf '%q ' env -u NO_COLOR "${screen_locale:-LC_ALL=C.UTF-8}" "$program" "$@")
-    on_screen new-session -d -s it -x "$columns" -y "$rows" -c "$W" \
+    # shellcheck disable=SC2086
+    command=$(printf '%q ' env -u NO_COLOR ${screen_env:-LC_ALL=C.UTF-8} "$@")
+    on_screen new-session -d -s it -x "$columns" -y "$rows" -c "$PWD" \
         "$command; echo \"ended with \$?\"; exec cat"
 }
 on_screen() { TMUX_TMPDIR=/tmp tmux -L "$tmux_name" "$@" >/dev/null 2>&1; }
 shown() { TMUX_TMPDIR=/tmp tmux -L "$tmux_name" capture-pane -p -t it; }
 keys() { on_screen send-keys -t it "$@" || fail "the terminal is gone"; }
-close_screen() { on_screen kill-server || true; }
+# close_screen: the terminal goes, and whatever ran on it.
+close_screen() {
+    local terminal
+    terminal=$(TMUX_TMPDIR=/tmp tmux -L "$tmux_name" display-message -p -t it '#{pane_tty}')
+    on_screen kill-server || true
+    wait_for "the end of what ran on the terminal" nothing_on "${terminal#/dev/}"
+}
+nothing_on() { [[ -z $(ps -o pid= -t "$1") ]]; }
 
 # wait_for WHAT COMMAND...: until the command succeeds.
 wait_for() {
@@ -291,7 +304,7 @@ S55_odd_files_are_shown_safely() {
     sees "ended with 3"
     close_screen
     say "where the locale has no UTF-8, characters have numbers"
-    screen_locale=LC_ALL=C open_screen 120 30 review
+    screen_env=LC_ALL=C open_screen 120 30 review
     picks bytes
     sees '<U+6F22><U+5B57>^M'
     keys C-c
@@ -327,6 +340,82 @@ S55_editor_and_pager_get_the_terminal() {
     close_screen
     end
 }
+
+S61_colours_only_where_they_are_wanted() {
+    echo one >"$W/a"
+    begin
+    echo two >a
+    open_screen 100 30 review
+    sees "+two"
+    has_colours || fail "there is no colour"
+    close_screen
+    screen_env="LC_ALL=C.UTF-8 NO_COLOR=1" open_screen 100 30 review
+    sees "+two"
+    ! has_colours || fail "there is colour"
+    close_screen
+    say "where the terminal can do nothing, lines are asked"
+    screen_env="LC_ALL=C.UTF-8 TERM=dumb" open_screen 100 30 review
+    sees "1 of 1: [a]ccept"
+    keys q Enter
+    sees "ended with 3"
+    close_screen
+    end
+}
+has_colours() { TMUX_TMPDIR=/tmp tmux -L "$tmux_name" capture-pane -p -e -t it | grep -qE $'\e\\[([0-9;]*;)?3[0-7]m'; }
+
+S54_S55_S61_S63_a_run_and_a_discard_on_a_terminal() {
+    echo one >"$W/a"
+    echo one >"$W/gone"
+    begin
+    remember start
+    open_screen 100 40 run --no-confine -- sh -c 'echo two >a; rm gone; echo new >made'
+    sees "Modified 1 file, created 1, deleted 1"
+    sees "+2 -2 across 3 files"
+    sees "[C]ommit  [D]iscard  [R]eview"
+    keys r Enter
+    sees "+two"
+    keys c Enter
+    sees "Committed."
+    sees "ended with 0"
+    close_screen
+    differs start
+    expect 3 discard --yes
+    remember kept
+    echo three >a
+    remember changed
+    open_screen 100 20 discard
+    sees "Discard all changes from this task? (y/n)"
+    keys n Enter
+    sees "ended with 3"
+    close_screen
+    same changed
+    open_screen 100 20 discard
+    sees "(y/n)"
+    keys x Enter y Enter
+    sees "ended with 0"
+    close_screen
+    same kept
+    end
+    check_state
+}
+
+S64_a_shells_prompt() {
+    echo one >"$W/a"
+    begin
+    say "as docs/cli.md has it"
+    grep "^PROMPT_COMMAND=" "$here/../../docs/cli.md" >"$scratch/rc"
+    screen_env="LC_ALL=C.UTF-8 PATH=$(dirname "$program"):$PATH" \
+        open_terminal 160 20 bash --noprofile --rcfile "$scratch/rc" -i
+    sees "[checkpoint: 0 files changed]"
+    keys "echo two >a" Enter
+    sees "[checkpoint: 1 file changed]"
+    keys "cd /" Enter
+    wait_for "a prompt without it" prompt_is "/ "
+    close_screen
+    end
+}
+
+prompt_is() { shown | grep -E '.' | tail -n 1 | grep -qE "^$1 ?[\$#]"; }
 
 S62_what_changes_meanwhile_is_not_agreed_to() {
     seq 60 >"$W/a"
