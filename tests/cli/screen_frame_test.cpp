@@ -67,7 +67,7 @@ TEST_F(ScreenText, IsCutAndScrolled) {
     EXPECT_EQ(written("abcdef", 3), "abc");
     EXPECT_EQ(written("abcdef", 3, 2), "cde");
     EXPECT_EQ(written("abc", 3, 5), "");
-    EXPECT_EQ(end_of("some/long/path", 8, Charset::kUnicode), "...path");
+    EXPECT_EQ(end_of("some/long/path", 8, Charset::kUnicode), ".../path");
     EXPECT_EQ(end_of("short", 8, Charset::kUnicode), "short");
     EXPECT_EQ(end_of("much longer", 2, Charset::kUnicode), "..");
 }
@@ -98,7 +98,7 @@ TEST(DiffPage, RowsAndHunks) {
 TEST(DiffPage, SideBySide) {
     const DiffPage page(kDiff);
     const auto& pairs = page.pairs();
-    ASSERT_EQ(pairs.size(), 11U);
+    ASSERT_EQ(pairs.size(), 12U);
     EXPECT_EQ(pairs[5].left, 5U);
     EXPECT_EQ(pairs[5].right, 7U);
     EXPECT_EQ(pairs[6].left, 6U);
