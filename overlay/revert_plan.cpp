@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "overlay/plan_bytes.h"
+#include "overlay/revert_merge.h"
+
 namespace unwrite::overlay {
 
 using journal::ContentImage;
@@ -49,8 +52,10 @@ class Ranged {
 
 class Planner {
  public:
-    Planner(RevertTouches touches, std::shared_ptr<LiveNamesOf> live)
+    /// `merge_in`: the journal's directory of deltas, for texts that are put together; -1: none is.
+    Planner(RevertTouches touches, std::shared_ptr<LiveNamesOf> live, int merge_in)
         : touches_(std::move(touches)),
+          merge_in_(merge_in),
           live_names_(std::move(live)),
           live_(live_names_, {}),
           planned_(live_names_, {}) {}
@@ -76,12 +81,14 @@ class Planner {
     Result<> plan_objects();
     Result<> plan_object(const ObjectKey& key, const std::vector<ObjectTouch>& touches);
     void compose(const ObjectKey& key, const std::vector<ObjectTouch>& touches);
+    Result<bool> merge(const ObjectKey& key, const std::vector<ObjectTouch>& touches);
     bool removed_by_others(const ObjectKey& key) const;
     bool made_by_others(ObjectKey key, const ObjectTouch& first);
     View view_before(const std::function<bool(const RevertTouches::Part&)>& begins);
     void conflict(std::optional<std::string> path, const ObjectKey& key);
 
     RevertTouches touches_;
+    int merge_in_;
     std::shared_ptr<LiveNamesOf> live_names_;
     View live_;
     View planned_;  // the live state with the plan's names
@@ -230,13 +237,36 @@ Result<> Planner::plan_object(const ObjectKey& key, const std::vector<ObjectTouc
         if (!live_.path(key) && removed_by_others(key)) conflict(std::nullopt, key);
         return {};
     }
-    if (is_contested(touches) || made_by_others(key, *first)) conflict(path, key);
+    const bool made = made_by_others(key, *first);
+    if (is_contested(touches) && !made && merge_in_ >= 0) {
+        TRY_ASSIGN(const bool done, merge(key, touches));
+        if (done) return {};
+    }
+    if (made || is_contested(touches)) conflict(path, key);
     // Made by someone else in the same interval: there is no image of what it was before the
     // selection changed it.
     const bool imageless = !first->image->attributes && !first->image->size;
     if (imageless) conflict(path, key);
     compose(key, touches);
     return {};
+}
+
+Result<bool> Planner::merge(const ObjectKey& key, const std::vector<ObjectTouch>& touches) {
+    const auto before = [&](const ObjectTouch& touch) {
+        return view_before([&](const auto& part) { return part.layer == touch.layer; });
+    };
+    TRY_ASSIGN(const auto remains, without_selected(key, touches, live_, before));
+    if (!remains) return false;
+    TRY_ASSIGN(const auto found, live_.object(key));
+    if (!found) return false;
+    TRY_ASSIGN(auto attributes, live_.attributes(*found));
+    TRY(plan_bytes(plan_, key, std::move(attributes), *remains, merge_in_));
+    for (const ObjectTouch& touch : touches) {
+        if (touch.selected)
+            plan_.images.objects[key].origins.insert(touch.image->origins.begin(),
+                                                     touch.image->origins.end());
+    }
+    return true;
 }
 
 // The state before the oldest part for which that is true.
@@ -299,7 +329,9 @@ Result<RevertPlan> plan_revert(const History& history, Locator& locator, journal
                                const Origins& origins, const RevertSelection& selection) {
     Layers layers(journal);
     TRY_ASSIGN(RevertTouches touches, RevertTouches::read(history, layers, origins, selection));
-    return Planner(std::move(touches), std::make_shared<LiveNamesOf>(locator)).run();
+    return Planner(std::move(touches), std::make_shared<LiveNamesOf>(locator),
+                   selection.merge ? journal.state_dir().deltas() : -1)
+        .run();
 }
 
 }  // namespace unwrite::overlay

@@ -11,6 +11,7 @@ namespace unwrite::overlay {
 struct RevertSelection {
     std::set<journal::DeltaNumber> deltas{};  ///< intervals; empty: all on the trunk since the root
     std::set<journal::OriginNumber> origins{};  ///< whose changes, by session; empty: everybody's
+    bool merge = false;  ///< a text that others changed as well is put together, where it can be
 };
 
 /// One interval's touch of a name or an object.

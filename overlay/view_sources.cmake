@@ -10,6 +10,7 @@ set(UNWRITE_OVERLAY_VIEW_SOURCES
     line_diff.cpp
     live_names_of.cpp
     patch_headers.cpp
+    revert_merge.cpp
     revert_plan.cpp
     revert_touches.cpp
     view.cpp

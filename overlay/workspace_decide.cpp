@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "base/clock.h"
 #include "base/crash_point.h"
 #include "base/digest.h"
 #include "edit/diff.h"
@@ -13,6 +12,7 @@
 #include "overlay/keep_plan.h"
 #include "overlay/line_diff.h"
 #include "overlay/path_plan.h"
+#include "overlay/plan_bytes.h"
 #include "overlay/workspace.h"
 
 namespace unwrite::overlay {
@@ -111,25 +111,9 @@ class Parts {
 
  private:
     Result<> put(const ObjectKey& key, const std::string& wanted, int directory) {
-        if (!plan_.bytes) {
-            TRY_ASSIGN(UniqueFd fd, sys::open_at(directory, ".", O_TMPFILE | O_RDWR, 0600));
-            plan_.bytes = std::make_shared<UniqueFd>(std::move(fd));
-        }
-        TRY(sys::write_all_at(plan_.bytes->get(), std::as_bytes(std::span(wanted)), end_));
         TRY_ASSIGN(const HandlePtr handle, locator_.object(key, Access::kPath));
-        journal::ObjectImage image;
-        TRY_ASSIGN(image.attributes, read_attributes(handle->fd.get()));
-        const std::int64_t now = wall_clock_ns();
-        image.attributes->mtime_s = now / 1'000'000'000;
-        image.attributes->mtime_ns = static_cast<std::uint32_t>(now % 1'000'000'000);
-        image.size = wanted.size();
-        if (!wanted.empty()) {
-            image.content.push_back({0, wanted.size(), end_});
-            plan_.data[key].push_back(0);
-        }
-        end_ += wanted.size();
-        plan_.images.objects[key] = std::move(image);
-        return {};
+        TRY_ASSIGN(auto attributes, read_attributes(handle->fd.get()));
+        return plan_bytes(plan_, key, std::move(attributes), wanted, directory);
     }
 
     Locator& locator_;
@@ -137,7 +121,6 @@ class Parts {
     View& live_;
     RevertPlan& plan_;
     KeepPlan& keep_;
-    std::uint64_t end_ = 0;
 };
 
 std::vector<std::string> kept_paths(const Decision& decision) {

@@ -145,6 +145,7 @@ Result<Moved> Workspace::revert(const Asker& asker, const std::string& what, boo
     TRY_ASSIGN(const History history, this->history());
     RevertSelection selection;
     if (what == kAgents) {
+        selection.merge = true;
         for (const Origin& origin : origins_->all()) {
             if (origin.agent) selection.origins.insert(origin.number);
         }

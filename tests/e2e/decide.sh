@@ -241,3 +241,54 @@ S61_S64_what_nobody_reads_file_by_file_is_one_line() {
     err_has "  M  web/node_modules/  (5 changes below)"
     end
 }
+
+S63_keep_mine_puts_together_what_both_changed() {
+    seq 40 >"$W/both"
+    seq 40 >"$W/turns"
+    seq 40 >"$W/same"
+    chmod 750 "$W/both"
+    begin
+    # put FILE OLD NEW: in place, as an editor that keeps the file does.
+    cat >"$scratch/put" <<'END'
+text=$(sed "s/^$2\$/$3/" "$1") && printf '%s\n' "$text" >"$1"
+END
+    put() { sh "$scratch/put" "$@"; }
+    agent() { u run --no-confine --on-exit keep --session bot -- sh "$scratch/put" "$@"; }
+    agent both 10 bot
+    put both 30 user
+    put turns 5 user
+    agent turns 20 bot
+    put turns 35 user
+    agent turns 21 bot
+    remember changed
+    u discard --keep-mine --dry-run
+    out_has both
+    same changed
+    u discard --keep-mine --yes
+    equal both "$(seq 40 | sed 's/^30$/user/')"
+    equal turns "$(seq 40 | sed 's/^5$/user/; s/^35$/user/')"
+    [[ $(stat -c %a both) == 750 ]]
+    u undo
+    same changed
+    u redo
+    say "the same lines are a conflict, and nothing is done to any file"
+    agent both 12 bot
+    agent same 10 bot
+    put same bot user
+    remember now
+    expect 5 discard --keep-mine --yes
+    err_has same
+    same now
+    say "so are attributes that changed"
+    put same user 10
+    agent same 11 bot
+    put same 30 user
+    chmod 600 same
+    remember now
+    expect 5 discard --keep-mine --yes
+    same now
+    u discard --yes
+    equal both "$(seq 40)"
+    end
+    check_state
+}
