@@ -96,16 +96,18 @@ Result<> EditFiles::lock() {
                  "try again when it has ended");
 }
 
-const Rule* EditFiles::refusing(const std::string& path, bool write) const {
+const Rule* EditFiles::refusing(const std::string& path, bool write, bool agent) const {
     if (!options_.policy) return nullptr;
-    const Verdict verdict = options_.policy->judge(path, S_IFREG, options_.agent);
+    const Verdict verdict = options_.policy->judge(path, S_IFREG, agent);
     if (write && !verdict.may_write) return verdict.writing;
     if (!verdict.may_read || verdict.hidden) return verdict.reading;
     return nullptr;
 }
 
 Error EditFiles::denied(const std::string& path, bool write) const {
-    const Rule* rule = refusing(path, write);
+    const Rule* rule = refusing(path, write, options_.agent);
+    // The mount has refused, and knows better who asks.
+    if (rule == nullptr) rule = refusing(path, write, true);
     const std::string shown = edit::displayed(path);
     if (rule == nullptr) return {ErrorKind::kRefused, EACCES, shown + ": permission denied"};
     return {ErrorKind::kRefused, EACCES,
@@ -205,7 +207,7 @@ Result<FileState> EditFiles::state_at(const Place& place, const std::string& pat
 Result<FileState> EditFiles::look(const std::string& path, std::uint64_t max_bytes) {
     TRY_ASSIGN(const std::string clean, relative(path));
     TRY_ASSIGN(const std::string where, resolved(clean));
-    if (refusing(where, false) != nullptr) return denied(where, false);
+    if (refusing(where, false, options_.agent) != nullptr) return denied(where, false);
     FileState state;
     state.path = where;
     if (where.empty()) {
@@ -219,7 +221,7 @@ Result<FileState> EditFiles::look(const std::string& path, std::uint64_t max_byt
 }
 
 Result<> EditFiles::allowed(const std::string& path) {
-    if (refusing(path, true) != nullptr)
+    if (refusing(path, true, options_.agent) != nullptr)
         return Error(ErrorKind::kRefused, EACCES, "denied pattern");
     const auto place = place_of(path);
     if (!place && place.error().kind() == ErrorKind::kRefused) return place.error();
@@ -227,7 +229,7 @@ Result<> EditFiles::allowed(const std::string& path) {
 }
 
 Result<> EditFiles::may_write(const std::string& path) const {
-    if (refusing(path, true) != nullptr) return denied(path, true);
+    if (refusing(path, true, options_.agent) != nullptr) return denied(path, true);
     return {};
 }
 

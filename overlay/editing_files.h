@@ -80,7 +80,7 @@ class EditFiles final : public edit::Files, public edit::UndoFiles {
                    const std::optional<Digest>& expected) const;
     Result<> write_temporary(const Place& place, const std::string& temporary,
                              const std::string& bytes, std::optional<std::uint32_t> mode) const;
-    const Rule* refusing(const std::string& path, bool write) const;
+    const Rule* refusing(const std::string& path, bool write, bool agent) const;
     Error denied(const std::string& path, bool write) const;
 
     UniqueFd root_;
