@@ -4,9 +4,9 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 
 #include "base/crash_point.h"
 #include "base/lend_mode.h"
@@ -23,6 +23,23 @@ constexpr std::size_t kLongestName = 255;
 constexpr std::size_t kPiece = std::size_t{256} << 10;
 // A kill may end a copy between two of these; a part of one is never written alone.
 constexpr std::size_t kUnit = 512;
+
+/// Calls `make` with names beside `beside` until one is free; that one's path goes to `kept`.
+Result<> under_a_free_name(Locator& locator, const NameKey& beside, std::vector<std::string>& kept,
+                           const std::function<Result<>(const std::string& name)>& make) {
+    for (unsigned i = 1; i <= kMostTries; ++i) {
+        const std::string suffix = i == 1 ? kSuffix : kSuffix + ("-" + std::to_string(i));
+        const std::string name =
+            beside.name.substr(0, kLongestName - std::min(kLongestName, suffix.size())) + suffix;
+        const Result<> made = make(name);
+        if (!made && made.error().number() == EEXIST) continue;
+        if (!made) return made.error().with_context("set aside " + beside.name);
+        const auto parent = locator.live_path(beside.parent);
+        kept.push_back(!parent || parent->empty() ? name : *parent + "/" + name);
+        return {};
+    }
+    return Error(EEXIST).with_context("set aside " + beside.name);
+}
 
 class Keeper {
  public:
@@ -42,30 +59,21 @@ class Keeper {
     Result<> look_at_file(const ObjectKey& key);
     Result<bool> has_bytes_of_others(const HandlePtr& live, const ObjectKey& key) const;
     Result<> look_at_name(const NameKey& at, const std::optional<ObjectKey>& wanted);
-    /// Calls `make` with names until one is free.
-    Result<> under_a_free_name(const NameKey& beside,
-                               const std::function<Result<>(const std::string& name)>& make);
-
     Locator& locator_;
     const LayerPtr& wanted_;
     const LayerPtr& before_;
     std::vector<std::string> kept_;
 };
 
-Result<> Keeper::under_a_free_name(const NameKey& beside,
-                                   const std::function<Result<>(const std::string& name)>& make) {
-    for (unsigned i = 1; i <= kMostTries; ++i) {
-        const std::string suffix = i == 1 ? kSuffix : kSuffix + ("-" + std::to_string(i));
-        const std::string name =
-            beside.name.substr(0, kLongestName - std::min(kLongestName, suffix.size())) + suffix;
-        const Result<> made = make(name);
-        if (!made && made.error().number() == EEXIST) continue;
-        if (!made) return made.error().with_context("set aside " + beside.name);
-        const auto parent = locator_.live_path(beside.parent);
-        kept_.push_back(!parent || parent->empty() ? name : *parent + "/" + name);
-        return {};
+/// Where a restore to `wanted` writes in a file of this size, or cuts it off.
+Ranges written_by(const journal::ObjectImage& wanted, std::uint64_t size) {
+    Ranges ranges;
+    for (const journal::ContentImage& range : wanted.content) {
+        const std::uint64_t end = std::min(range.offset + range.length, size);
+        if (range.offset < end) ranges.emplace_back(range.offset, end);
     }
-    return Error(EEXIST).with_context("set aside " + beside.name);
+    if (size > *wanted.size) ranges.emplace_back(*wanted.size, size);
+    return ranges;
 }
 
 Result<bool> Keeper::has_bytes_of_others(const HandlePtr& live, const ObjectKey& key) const {
@@ -75,22 +83,29 @@ Result<bool> Keeper::has_bytes_of_others(const HandlePtr& live, const ObjectKey&
     if (now.size() != wanted.size() && now.size() != before.size()) return true;
     std::vector<std::byte> buffer(3 * kPiece);
     const sys::Bytes all(buffer);
-    for (std::uint64_t offset = 0; offset < now.size(); offset += kPiece) {
-        // Beyond the end of one, it has zeros.
-        std::ranges::fill(buffer, std::byte{0});
-        TRY_ASSIGN(const std::size_t length, now.read(all.first(kPiece), offset));
-        for (const auto& [content, begin] :
-             {std::pair(&wanted, kPiece), std::pair(&before, 2 * kPiece)}) {
-            if (offset < content->size()) {
-                TRY(content->read(all.subspan(begin, length), offset));
+    for (const auto& [first, last] : written_by(*wanted_->object(key), now.size())) {
+        for (std::uint64_t offset = first; offset < last;) {
+            // Beyond the end of one, it has zeros. No unit crosses the border of a range or of a
+            // size: a kill may come between two ranges.
+            std::uint64_t end = std::min(last, offset + kPiece);
+            for (const std::uint64_t size : {wanted.size(), before.size()}) {
+                if (size > offset) end = std::min(end, size);
             }
-        }
-        for (std::size_t at = 0; at < length; at += kUnit) {
-            const std::size_t unit = std::min(kUnit, length - at);
-            const std::byte* here = buffer.data() + at;
-            if (std::memcmp(here, here + kPiece, unit) != 0 &&
-                std::memcmp(here, here + 2 * kPiece, unit) != 0)
-                return true;
+            const auto length = static_cast<std::size_t>(end - offset);
+            std::ranges::fill(buffer, std::byte{0});
+            TRY(now.read(all.first(length), offset));
+            TRY(wanted.read(all.subspan(kPiece, length), offset));
+            TRY(before.read(all.subspan(2 * kPiece, length), offset));
+            for (std::size_t at = 0; at < length;) {
+                const std::size_t unit =
+                    std::min<std::size_t>(kUnit - (offset + at) % kUnit, length - at);
+                const std::byte* here = buffer.data() + at;
+                if (std::memcmp(here, here + kPiece, unit) != 0 &&
+                    std::memcmp(here, here + 2 * kPiece, unit) != 0)
+                    return true;
+                at += unit;
+            }
+            offset = end;
         }
     }
     return false;
@@ -106,7 +121,7 @@ Result<> Keeper::look_at_file(const ObjectKey& key) {
     TRY_ASSIGN(const HandlePtr parent, locator_.directory(at->parent));
     TRY_ASSIGN(const struct stat st, sys::stat_fd(live->fd.get()));
     const auto size = static_cast<std::uint64_t>(st.st_size);
-    return under_a_free_name(*at, [&](const std::string& name) -> Result<> {
+    return under_a_free_name(locator_, *at, kept_, [&](const std::string& name) -> Result<> {
         TRY_ASSIGN(const UniqueFd copy, sys::lend_access(parent->fd.get(), [&] {
                        return sys::open_at(parent->fd.get(), name, O_RDWR | O_CREAT | O_EXCL, 0600);
                    }));
@@ -125,15 +140,22 @@ Result<> Keeper::look_at_name(const NameKey& at, const std::optional<ObjectKey>&
     const ObjectKey& there = (*standing)->key;
     const journal::NameState* was = before_->name(at);
     if (there == wanted || (was != nullptr && there == was->image.object)) return {};
-    TRY_ASSIGN(const HandlePtr parent, locator_.directory(at.parent));
-    return under_a_free_name(at, [&](const std::string& name) {
-        return sys::lend_access(parent->fd.get(), [&] {
-            return sys::rename(parent->fd.get(), at.name, parent->fd.get(), name, RENAME_NOREPLACE);
-        });
-    });
+    return move_aside(locator_, at, there, kept_);
 }
 
 }  // namespace
+
+Result<> move_aside(Locator& locator, const NameKey& at, const ObjectKey& there,
+                    std::vector<std::string>& kept) {
+    TRY_ASSIGN(const HandlePtr parent, locator.directory(at.parent));
+    return under_a_free_name(locator, at, kept, [&](const std::string& name) -> Result<> {
+        TRY(sys::lend_access(parent->fd.get(), [&] {
+            return sys::rename(parent->fd.get(), at.name, parent->fd.get(), name, RENAME_NOREPLACE);
+        }));
+        locator.objects().moved(there, at.parent, name);
+        return {};
+    });
+}
 
 Result<std::vector<std::string>> set_aside(Locator& locator, const LayerPtr& wanted,
                                            const LayerPtr& before) {

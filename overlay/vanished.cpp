@@ -8,6 +8,7 @@
 #include "base/crash_point.h"
 #include "base/lend_mode.h"
 #include "overlay/attributes.h"
+#include "overlay/set_aside.h"
 #include "overlay/view.h"
 
 namespace unwrite::overlay {
@@ -398,11 +399,13 @@ Result<> book(Locator& locator, const Successors& successors, const Edges& edges
     return {};
 }
 
-Result<> put_back(Locator& locator, const std::vector<journal::NameImage>& images) {
+Result<> put_back(Locator& locator, const std::vector<journal::NameImage>& images,
+                  std::vector<std::string>& kept) {
     journal::Attic& attic = locator.journal().attic();
     for (const journal::NameImage& image : images) {
         TRY_ASSIGN(const auto standing, locator.standing(image.at));
-        if (standing) continue;
+        if (standing && standing->key == *image.object) continue;
+        if (standing) TRY(move_aside(locator, image.at, standing->key, kept));
         TRY_ASSIGN(const HandlePtr parent, locator.directory(image.at.parent));
         const int fd = parent->fd.get();
         TRY(sys::lend_access(fd, [&] {

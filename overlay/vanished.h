@@ -62,8 +62,10 @@ Result<> finish_successors(Locator& locator, const Successors& successors);
 /// there now is kept by the restore, for the way back. Gate closed; the edges as they are now.
 Result<> book(Locator& locator, const Successors& successors, const Edges& edges);
 
-/// Puts each object back at the name that it had, where nothing stands there now. For recovery,
-/// which has no interval to say in that they were gone. Gate closed.
-Result<> put_back(Locator& locator, const std::vector<journal::NameImage>& images);
+/// Puts each object back at the name that it had. For recovery, which has no interval to say in
+/// that they were gone: what stands there now is set aside (set_aside.h), and `kept` has its new
+/// path. Gate closed.
+Result<> put_back(Locator& locator, const std::vector<journal::NameImage>& images,
+                  std::vector<std::string>& kept);
 
 }  // namespace unwrite::overlay

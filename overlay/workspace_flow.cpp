@@ -255,7 +255,8 @@ Result<> Workspace::finish_pending(const Pending& pending) {
         Layers layers(*journal_);
         TRY_ASSIGN(const LayerPtr wanted, layers.read(node.delta));
         TRY_ASSIGN(const LayerPtr before, layers.read(pending.inverse));
-        TRY_ASSIGN(found_.set_aside, set_aside(locator_, wanted, before));
+        TRY_ASSIGN(const auto kept, set_aside(locator_, wanted, before));
+        found_.set_aside.insert(found_.set_aside.end(), kept.begin(), kept.end());
         TRY(apply_delta(wanted->delta, node.delta));
         TRY(arrive(crossing, node, pending.inverse, pending.target));
         TRY(journal::remove_delta(deltas, crossing.delta));
@@ -284,7 +285,7 @@ Result<> Workspace::mend_for_recovery() {
     TRY_ASSIGN(const Vanished found, find_vanished(locator_, before));
     if (found.empty()) return {};
     TRY_ASSIGN(const Successors successors, make_successors(locator_, found, before));
-    TRY(put_back(locator_, successors.images));
+    TRY(put_back(locator_, successors.images, found_.set_aside));
     TRY(finish_successors(locator_, successors));
     locator_.begin();
     return {};

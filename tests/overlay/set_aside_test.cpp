@@ -15,28 +15,41 @@ namespace {
 
 class SetAside : public Looking {
  protected:
-    /// A task that changes, removes and makes files, then a process that discards it and is killed
-    /// at the n-th crash point. False when it came to its end.
-    bool kill_a_discard(unsigned n) {
+    enum class Way { kDiscard, kRedo };
+
+    /// A task that changes, removes and makes files, then a process that discards it, or does so
+    /// and goes forward again, and is killed at the n-th crash point (of the redo, then). False
+    /// when it came to its end.
+    bool kill_a_restore(Way way, unsigned n) {
         world_.reset();
         std::filesystem::remove_all(raw());
         before("changed", std::string(200'000, 'o'));
         before("cut", std::string(100'000, 'o'));
         before("gone", "old");
+        before("grown", "twenty bytes of old.");
+        before("saved", std::string(100'000, 's'));
         before("d/in", "old");
         begin();
         EXPECT_EQ(actor().write("changed", 0, std::string(150'000, 'n')), 0);
         EXPECT_EQ(actor().truncate("cut", 10), 0);
         EXPECT_EQ(actor().unlink("gone"), 0);
         EXPECT_EQ(actor().unlink("d/in"), 0);
+        EXPECT_EQ(actor().write("grown", 0, std::string(1000, 'g')), 0);
+        EXPECT_EQ(actor().write("saved", 5, "new"), 0);
         make("made", "new");
+        if (way == Way::kRedo) {
+            EXPECT_TRUE(operations().discard(World::asker(), false, overlay::Consent::kAll));
+        }
         world_.reset();
         const pid_t child = ::fork();
         if (child == 0) {
             ::setenv("UNWRITE_CRASH_AT", ("*:" + std::to_string(n)).c_str(), 1);
             reset_crash_points();
             begin();
-            const auto done = operations().discard(World::asker(), false, overlay::Consent::kAll);
+            const auto done =
+                way == Way::kRedo
+                    ? operations().redo(World::asker(), 1, overlay::Consent::kAll)
+                    : operations().discard(World::asker(), false, overlay::Consent::kAll);
             ::_exit(done ? 0 : 1);
         }
         int status = 0;
@@ -53,6 +66,15 @@ class SetAside : public Looking {
         if (!out) out.open(file, std::ios::out);
         out.seekp(1);
         out << text;
+        written_.push_back(text);
+    }
+
+    /// As editors do it: a new file takes the name.
+    void save_behind(const std::string& path, const std::string& text) {
+        std::error_code error;
+        if (!std::filesystem::exists(raw() / path, error)) return;
+        std::ofstream(raw() / "editor.tmp") << text;
+        std::filesystem::rename(raw() / "editor.tmp", raw() / path);
         written_.push_back(text);
     }
 
@@ -74,15 +96,24 @@ class SetAside : public Looking {
 
 TEST_F(SetAside, WhatWasWrittenAfterAKillAtAnyPointIsThereS67S85) {
     unsigned n = 1;
-    for (; n < 1000 && kill_a_discard(n); ++n) {
+    for (; n < 1000 && kill_a_restore(Way::kDiscard, n); ++n) {
         written_.clear();
         for (const char* path : {"changed", "cut", "gone", "d/in", "made"})
             write_behind(path, "somebody's bytes in " + std::string(path) + " after kill " +
                                    std::to_string(n) + ".");
+        const std::string original(100'000, 's');
+        const bool was_back = scratch_.read("work/saved") == original;
+        save_behind("saved", "saved anew after kill " + std::to_string(n) + ".");
         begin();
         std::string found = all();
         // What a later edge undid is in the state that it left.
         if (operations().redo(World::asker(), 1, overlay::Consent::kAll)) found += all();
+        // And the original of what was saved anew comes back, unless it was back already.
+        ignore(operations().discard(World::asker(), false, overlay::Consent::kAll),
+               "it may be done already");
+        if (!was_back) {
+            EXPECT_EQ(scratch_.read("work/saved"), original) << n;
+        }
         for (const std::string& text : written_)
             EXPECT_NE(found.find(text), std::string::npos) << text;
         ASSERT_ASSIGN(const auto checked, operations().check(false));
@@ -94,10 +125,12 @@ TEST_F(SetAside, WhatWasWrittenAfterAKillAtAnyPointIsThereS67S85) {
 }
 
 TEST_F(SetAside, WhatTheRestoreItselfWroteIsNotTakenForSomebodys) {
-    for (unsigned n = 1; n < 1000 && kill_a_discard(n); ++n) {
-        begin();
-        for (const auto& entry : std::filesystem::directory_iterator(raw()))
-            EXPECT_EQ(entry.path().string().find("unwrite-kept"), std::string::npos) << n;
+    for (const Way way : {Way::kDiscard, Way::kRedo}) {
+        for (unsigned n = 1; n < 1000 && kill_a_restore(way, n); n += 3) {
+            begin();
+            for (const auto& entry : std::filesystem::directory_iterator(raw()))
+                EXPECT_EQ(entry.path().string().find("unwrite-kept"), std::string::npos) << n;
+        }
     }
 }
 
