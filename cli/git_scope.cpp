@@ -5,16 +5,14 @@
 #include <algorithm>
 #include <set>
 
+#include "cli/heaps.h"
+
 namespace unwrite::cli {
 
 using overlay::Change;
 using overlay::ChangeKind;
 
 namespace {
-
-bool lies_below(const std::string& path, const std::string& above) {
-    return path.size() > above.size() && path.starts_with(above) && path[above.size()] == '/';
-}
 
 bool is_directory(const Change& change) {
     return S_ISDIR(change.type);
@@ -35,7 +33,7 @@ void add(std::set<std::string>& paths, const Change& change) {
 void add_former_names(std::set<std::string>& paths, const std::string& path,
                       const std::vector<Change>& kept) {
     for (const Change& change : kept) {
-        if (change.kind == ChangeKind::kRenamed && lies_below(path, change.path))
+        if (change.kind == ChangeKind::kRenamed && is_below(path, change.path))
             paths.insert(change.old_path + path.substr(change.path.size()));
     }
 }
@@ -107,7 +105,7 @@ git::Scope scope_of_part(const overlay::Decided& decided, const std::vector<std:
     const auto is_container = [&](const std::string& path) {
         return needed.contains(path) &&
                std::any_of(named.begin(), named.end(),
-                           [&](const std::string& name) { return lies_below(name, path); });
+                           [&](const std::string& name) { return is_below(name, path); });
     };
     git::Scope scope;
     std::vector<std::string> containers;
@@ -123,7 +121,7 @@ git::Scope scope_of_part(const overlay::Decided& decided, const std::vector<std:
     for (const std::string& name : named) {
         const bool inside =
             std::any_of(containers.begin(), containers.end(),
-                        [&](const std::string& container) { return lies_below(name, container); });
+                        [&](const std::string& container) { return is_below(name, container); });
         if (inside) (is_container(name) ? scope.except : scope.paths).insert(name);
     }
     for (const Change& change : open) {

@@ -70,4 +70,13 @@ Result<> write_attributes(int fd, const journal::Attributes& wanted, bool times)
     return sys::set_times(fd, both);
 }
 
+Result<> copy_file(int from, int to) {
+    TRY_ASSIGN(const struct stat st, sys::stat_fd(from));
+    const auto size = static_cast<std::uint64_t>(st.st_size);
+    TRY(sys::truncate(to, size));
+    TRY(sys::copy_bytes(from, 0, to, 0, size));
+    TRY_ASSIGN(const journal::Attributes attributes, read_attributes(from));
+    return write_attributes(to, attributes, true);
+}
+
 }  // namespace unwrite::overlay

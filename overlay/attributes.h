@@ -11,4 +11,7 @@ Result<journal::Attributes> read_attributes(int fd);
 /// `times`.
 Result<> write_attributes(int fd, const journal::Attributes& wanted, bool times);
 
+/// Makes the empty file `to` a copy of the file `from`: content with its holes, and attributes.
+Result<> copy_file(int from, int to);
+
 }  // namespace unwrite::overlay

@@ -18,10 +18,20 @@ std::uint64_t Breaker::fresh(const Counts& counts, const Loss& loss) {
                       [&](const ObjectKey& key) { return !counts.directories.contains(key); }));
 }
 
-void Breaker::add(Counts& counts, const Loss& loss) {
+Breaker::Counts& Breaker::counts_of(SessionNumber session) {
+    Counts& counts = sessions_[session];
     const auto now = now_();
     for (Rate* rate : {&counts.deletion_rate, &counts.byte_rate, &counts.directory_rate})
         rate->roll(now);
+    return counts;
+}
+
+std::uint64_t Breaker::gone_of(SessionNumber session) const {
+    const auto found = sessions_.find(session);
+    return found == sessions_.end() ? 0 : found->second.gone.size();
+}
+
+void Breaker::add(Counts& counts, const Loss& loss) {
     if (!loss.deleted.empty()) {
         has_deleted_ = true;
         counts.gone.insert(std::hash<std::string>()(loss.deleted));
@@ -37,10 +47,7 @@ void Breaker::add(Counts& counts, const Loss& loss) {
 
 std::vector<Breaker::Excess> Breaker::weigh(SessionNumber session, const Loss& loss) {
     const std::lock_guard lock(mutex_);
-    Counts& counts = sessions_[session];
-    const auto now = now_();
-    for (Rate* rate : {&counts.deletion_rate, &counts.byte_rate, &counts.directory_rate})
-        rate->roll(now);
+    Counts& counts = counts_of(session);
     const std::uint64_t deleted = loss.deleted.empty() ? 0 : 1;
     const std::uint64_t entered = fresh(counts, loss);
     std::vector<Excess> beyond;
@@ -64,15 +71,14 @@ std::vector<Breaker::Excess> Breaker::weigh(SessionNumber session, const Loss& l
 
 void Breaker::count(SessionNumber session, const Loss& loss) {
     const std::lock_guard lock(mutex_);
-    add(sessions_[session], loss);
+    add(counts_of(session), loss);
 }
 
 // With g files gone and t there, one more is within the share when (g + 1) <= share * (g + t).
 std::uint64_t Breaker::needed(SessionNumber session) const {
     if (limits_.deleted_share == 0) return 0;
     const std::lock_guard lock(mutex_);
-    const auto found = sessions_.find(session);
-    const std::uint64_t gone = found == sessions_.end() ? 0 : found->second.gone.size();
+    const std::uint64_t gone = gone_of(session);
     if (gone + 1 < kFewest) return 0;
     const std::uint64_t all =
         ((gone + 1) * 100 + limits_.deleted_share - 1) / limits_.deleted_share;
@@ -81,8 +87,7 @@ std::uint64_t Breaker::needed(SessionNumber session) const {
 
 Breaker::Excess Breaker::share_excess(SessionNumber session) const {
     const std::lock_guard lock(mutex_);
-    const auto found = sessions_.find(session);
-    const std::uint64_t gone = found == sessions_.end() ? 0 : found->second.gone.size();
+    const std::uint64_t gone = gone_of(session);
     return {key_of("deleted_share", limits_.deleted_share) + "%",
             "it would be " + std::to_string(gone + 1) + " deleted files of " +
                 std::to_string(gone + there_) + " that were there before"};

@@ -82,6 +82,8 @@ class Breaker {
         Rate byte_rate{};
         Rate directory_rate{};
     };
+    Counts& counts_of(SessionNumber session);            // mutex_ held; of this second
+    std::uint64_t gone_of(SessionNumber session) const;  // mutex_ held
     static std::uint64_t fresh(const Counts& counts, const Loss& loss);
     void add(Counts& counts, const Loss& loss);  // mutex_ held
 

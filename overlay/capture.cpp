@@ -37,6 +37,14 @@ bool Capture::Covered::has_block(std::uint64_t block) const {
     return word < blocks.size() && ((blocks[word] >> (block % 64)) & 1U) != 0;
 }
 
+bool Capture::Covered::has_bytes(std::uint64_t offset, std::uint64_t end) const {
+    const std::uint64_t had = std::min(end, size);
+    for (std::uint64_t block = offset / kBlockSize; block * kBlockSize < had; ++block) {
+        if (!has_block(block)) return false;
+    }
+    return true;
+}
+
 void Capture::Covered::add_block(std::uint64_t block) {
     const std::size_t word = block / 64;
     if (word >= blocks.size()) blocks.resize(word + 1);
@@ -259,12 +267,7 @@ bool Capture::covered_content(const Who& who, const ObjectKey& key, std::uint64_
     const Covered& covered = found->second;
     if (!covered.is_turn_of(who)) return false;
     if (covered.created) return true;
-    if (!covered.attributes || !covered.sized) return false;
-    const std::uint64_t end = std::min(covered.size, offset + length);
-    for (std::uint64_t block = offset / kBlockSize; block * kBlockSize < end; ++block) {
-        if (!covered.has_block(block)) return false;
-    }
-    return true;
+    return covered.attributes && covered.sized && covered.has_bytes(offset, offset + length);
 }
 
 // slow lock held
@@ -310,13 +313,13 @@ Result<> Capture::capture_blocks(const ObjectPtr& object, std::uint64_t first, s
         if (first == run || begin >= size) return {};
         const std::uint64_t end = std::min(size, run * kBlockSize);
         TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kPath));
-        TRY_ASSIGN(const UniqueFd source, sys::open_unseen(handle->fd.get(), O_RDONLY | O_NONBLOCK));
+        TRY_ASSIGN(const UniqueFd source,
+                   sys::open_unseen(handle->fd.get(), O_RDONLY | O_NONBLOCK));
         // Cut off behind the mount: what is gone cannot be captured, and what is left must be.
         TRY_ASSIGN(const struct stat st, sys::stat_fd(source.get()));
         const std::uint64_t left = std::min(end, static_cast<std::uint64_t>(st.st_size));
         crash_point("capture.content.before");
-        if (left > begin)
-            TRY(writer_->content(object->key(), source.get(), begin, left - begin));
+        if (left > begin) TRY(writer_->content(object->key(), source.get(), begin, left - begin));
         TRY(settle());
         crash_point("capture.content.after");
         const std::lock_guard lock(s.mutex);

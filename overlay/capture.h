@@ -129,6 +129,8 @@ class Capture {
         std::vector<std::uint64_t> blocks;  // bitmap of captured blocks
         void take_turn(const Who& who);
         bool has_block(std::uint64_t block) const;
+        /// All that the content had of these bytes when the interval opened; `sized`.
+        bool has_bytes(std::uint64_t offset, std::uint64_t end) const;
         void add_block(std::uint64_t block);
     };
     struct Shard {

@@ -14,12 +14,7 @@ bool Capture::needs_no_copy(const ObjectKey& key, std::uint64_t offset, std::uin
     if (found == s.objects.end()) return false;
     const Covered& covered = found->second;
     if (covered.created) return true;
-    if (!covered.sized) return false;
-    const std::uint64_t last = std::min(end, covered.size);
-    for (std::uint64_t block = offset / kBlockSize; block * kBlockSize < last; ++block) {
-        if (!covered.has_block(block)) return false;
-    }
-    return true;
+    return covered.sized && covered.has_bytes(offset, end);
 }
 
 Result<std::uint64_t> Capture::copied_with(const ObjectPtr& object, std::uint64_t offset,

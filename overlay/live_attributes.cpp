@@ -93,33 +93,34 @@ Result<std::vector<std::string>> LiveTree::list_xattrs(NodeId id) {
     return sys::list_xattrs(handle->fd.get());
 }
 
-Result<> LiveTree::set_xattr(const Caller& caller, NodeId id, const std::string& name,
-                             std::string_view value, int flags) {
+Result<> LiveTree::change_xattr(const Caller& caller, NodeId id, const std::string& name,
+                                const std::function<Result<>(int fd)>& change) {
     return turns_.take(origins_.resolve(caller), id, [&](const Who& who) -> Result<> {
         TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
         TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
         TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kPath));
         TRY(check_offered(handle->fd.get(), name));
         TRY(capture_.attributes(who, object));
-        crash_point("tree.setxattr.before");
-        TRY(sys::set_xattr(handle->fd.get(), name, value, flags));
-        crash_point("tree.setxattr.after");
+        TRY(change(handle->fd.get()));
         capture_.stamp(object->key(), handle->fd.get());
         return {};
     });
 }
 
-Result<> LiveTree::remove_xattr(const Caller& caller, NodeId id, const std::string& name) {
-    return turns_.take(origins_.resolve(caller), id, [&](const Who& who) -> Result<> {
-        TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
-        TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
-        TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kPath));
-        TRY(check_offered(handle->fd.get(), name));
-        TRY(capture_.attributes(who, object));
-        crash_point("tree.removexattr.before");
-        TRY(sys::remove_xattr(handle->fd.get(), name));
-        capture_.stamp(object->key(), handle->fd.get());
+Result<> LiveTree::set_xattr(const Caller& caller, NodeId id, const std::string& name,
+                             std::string_view value, int flags) {
+    return change_xattr(caller, id, name, [&](int fd) -> Result<> {
+        crash_point("tree.setxattr.before");
+        TRY(sys::set_xattr(fd, name, value, flags));
+        crash_point("tree.setxattr.after");
         return {};
+    });
+}
+
+Result<> LiveTree::remove_xattr(const Caller& caller, NodeId id, const std::string& name) {
+    return change_xattr(caller, id, name, [&](int fd) {
+        crash_point("tree.removexattr.before");
+        return sys::remove_xattr(fd, name);
     });
 }
 

@@ -94,6 +94,9 @@ class LiveTree final : public Tree {
     Result<> placed(Side& from, Side& to, unsigned flags);
     Result<struct stat> setattr_as(const Who& who, const Caller& caller, NodeId id,
                                    const AttributeChange& change);
+    /// Captures, then runs `change` on the object's descriptor.
+    Result<> change_xattr(const Caller& caller, NodeId id, const std::string& name,
+                          const std::function<Result<>(int fd)>& change);
     Result<> change_attributes(int fd, const AttributeChange& change);
     Result<> clear_privileges(const Caller& caller, const ObjectPtr& object, int fd);
 

@@ -20,7 +20,10 @@ Error renamed_since(const std::string& then, const std::string& now) {
 class PathPlanner {
  public:
     PathPlanner(Locator& locator, View view, const std::vector<std::string>& paths)
-        : locator_(locator), view_(std::move(view)), asked_(paths), paths_(with_whole_databases(paths)) {}
+        : locator_(locator),
+          view_(std::move(view)),
+          asked_(paths),
+          paths_(with_whole_databases(paths)) {}
 
     Result<RevertPlan> plan();
 

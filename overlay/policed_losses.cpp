@@ -48,9 +48,7 @@ bool PolicedTree::is_within_share(SessionNumber session) {
     if (breaker_.known_there() >= needed) return true;
     const auto begin = Breaker::Clock::now();
     if (begin < count_again_after_) return false;
-    const auto root = objects_.open(objects_.root(), Access::kPath);
-    if (!root) return false;
-    auto top = sys::open_at((*root)->fd.get(), ".", O_RDONLY | O_DIRECTORY);
+    auto top = whole_tree();
     if (!top) return false;
     std::uint64_t there = 0;
     ignore(walk(*std::move(top),

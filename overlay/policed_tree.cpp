@@ -18,8 +18,8 @@ constexpr mode_t kWriteBits = 0222;
 
 }  // namespace
 
-PolicedTree::PolicedTree(Tree& tree, Objects& objects, Origins& origins,
-                         const Capture& capture, Auditor& auditor, Questions& questions,
+PolicedTree::PolicedTree(Tree& tree, Objects& objects, Origins& origins, const Capture& capture,
+                         Auditor& auditor, Questions& questions,
                          std::shared_ptr<const Policy> policy, const SizeCap& cap,
                          const BreakerLimits& limits)
     : tree_(tree),
@@ -197,6 +197,11 @@ Result<> PolicedTree::walk(UniqueFd top, const Visit& visit) const {
     return {};
 }
 
+Result<UniqueFd> PolicedTree::whole_tree() const {
+    TRY_ASSIGN(const HandlePtr root, objects_.open(objects_.root(), Access::kPath));
+    return sys::open_unseen(root->fd.get(), O_RDONLY | O_DIRECTORY);
+}
+
 // Which objects have a protected name and others: known after one walk, when the first object with
 // several names is met. It stays true for as long as the rules are the same: no link is made to or
 // from a protected name after that, but one that a person allowed.
@@ -205,9 +210,7 @@ void PolicedTree::note_aliases() const {
     if (aliases_generation_ == generation) return;
     aliases_generation_ = generation;
     aliases_.clear();
-    const auto root = objects_.open(objects_.root(), Access::kPath);
-    if (!root) return;
-    auto top = sys::open_unseen((*root)->fd.get(), O_RDONLY | O_DIRECTORY);
+    auto top = whole_tree();
     if (!top) return;
     ignore(walk(*std::move(top),
                 [&](const std::string& path, const sys::StatX& x) {

@@ -207,6 +207,8 @@ class PolicedTree final : public Tree {
     using Visit = std::function<bool(const std::string& below, const sys::StatX& x)>;
     static Error refused_by_policy();
     Result<> walk(UniqueFd top, const Visit& visit) const;
+    /// The top of a walk of the whole workspace.
+    Result<UniqueFd> whole_tree() const;
     template <class Make>
     Result<Entry> make(const Caller& caller, const char* operation, NodeId parent,
                        std::string_view name, mode_t type, const Make& maker);

@@ -119,16 +119,11 @@ Result<> Keeper::look_at_file(const ObjectKey& key) {
     TRY_ASSIGN(const bool others, has_bytes_of_others(live, key));
     if (!others) return {};
     TRY_ASSIGN(const HandlePtr parent, locator_.directory(at->parent));
-    TRY_ASSIGN(const struct stat st, sys::stat_fd(live->fd.get()));
-    const auto size = static_cast<std::uint64_t>(st.st_size);
     return under_a_free_name(locator_, *at, kept_, [&](const std::string& name) -> Result<> {
         TRY_ASSIGN(const UniqueFd copy, sys::lend_access(parent->fd.get(), [&] {
                        return sys::open_at(parent->fd.get(), name, O_RDWR | O_CREAT | O_EXCL, 0600);
                    }));
-        TRY(sys::truncate(copy.get(), size));
-        TRY(sys::copy_bytes(live->fd.get(), 0, copy.get(), 0, size));
-        TRY_ASSIGN(const journal::Attributes attributes, read_attributes(live->fd.get()));
-        TRY(write_attributes(copy.get(), attributes, true));
+        TRY(copy_file(live->fd.get(), copy.get()));
         crash_point("set_aside.copied");
         return sys::sync(copy.get());
     });

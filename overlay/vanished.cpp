@@ -322,15 +322,11 @@ Result<ObjectKey> Maker::make(const ObjectKey& key) {
 Result<> Maker::copy(const ObjectKey& key) {
     if (had_successor(key)) return {};
     TRY_ASSIGN(const HandlePtr old, locator_.object(key, Access::kRead));
-    TRY_ASSIGN(const struct stat st, sys::stat_fd(old->fd.get()));
     const int attic = locator_.journal().attic().directory();
     const std::string name = "x-copy";
     ignore(sys::unlink(attic, name), "there is none, as a rule");
     TRY_ASSIGN(const UniqueFd made, sys::open_at(attic, name, O_RDWR | O_CREAT | O_EXCL, 0600));
-    TRY(sys::truncate(made.get(), static_cast<std::uint64_t>(st.st_size)));
-    TRY(sys::copy_bytes(old->fd.get(), 0, made.get(), 0, static_cast<std::uint64_t>(st.st_size)));
-    TRY_ASSIGN(const journal::Attributes attributes, read_attributes(old->fd.get()));
-    TRY(write_attributes(made.get(), attributes, true));
+    TRY(copy_file(old->fd.get(), made.get()));
     TRY_ASSIGN(const ObjectKey successor, enter(name));
     made_.replaced.emplace(key, successor);
     return {};

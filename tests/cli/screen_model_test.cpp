@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "cli/screen/model.h"
+#include "tests/cli/screen_items.h"
 
 namespace unwrite::cli::screen {
 namespace {
@@ -10,14 +11,6 @@ namespace {
 using overlay::Change;
 using overlay::ChangeKind;
 using ::testing::ElementsAre;
-
-Item item(const std::string& path, ChangeKind kind = ChangeKind::kModified) {
-    Item made;
-    made.change.kind = kind;
-    made.change.path = path;
-    made.change.type = S_IFREG;
-    return made;
-}
 
 Model model_of(const std::vector<std::string>& paths) {
     std::vector<Item> items;

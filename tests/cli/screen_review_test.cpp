@@ -8,6 +8,7 @@
 #include "cli/screen/paint.h"
 #include "cli/screen/review.h"
 #include "cli/screen/session.h"
+#include "tests/cli/screen_items.h"
 
 namespace unwrite::cli::screen {
 namespace {
@@ -62,14 +63,6 @@ class FakeSource : public Source {
     int looks = 0;
     int carried_out = 0;
 };
-
-Item item(const std::string& path, ChangeKind kind = ChangeKind::kModified) {
-    Item made;
-    made.change.kind = kind;
-    made.change.path = path;
-    made.change.type = S_IFREG;
-    return made;
-}
 
 class ScreenReview : public ::testing::Test {
  protected:

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <linux/falloc.h>
 
-#include "tests/overlay/looking.h"
+#include "tests/overlay/asking.h"
 
 namespace unwrite::tests {
 namespace {
@@ -53,7 +53,7 @@ TEST(BreakerCounts, WithinASecond) {
     EXPECT_EQ(keys(breaker.weigh(1, {"b", 1, {{2, 1}}})), Lines());
 }
 
-class Broken : public Looking {
+class Broken : public Asking {
  protected:
     static constexpr int kFiles = 100;
     static std::string file(int i) {
@@ -68,17 +68,8 @@ class Broken : public Looking {
         ASSERT_ASSIGN(const auto policy, overlay::Policy::compile({}));
         options.policy = policy;
         options.breaker = limits;
-        world_.emplace(raw().string(), options);
-        begin_run();
-        agent();
-        world_->session().waiting().set_release([](const auto&, int) {});
-        overlay::Watcher watcher;
-        watcher.id = 1;
-        ASSERT_OK(world_->session().oversight().questions(watcher));
+        begin_asking(options);
     }
-    void agent() { actor().set_caller({0, 0, kAgent, 0022, false, &question_}); }
-    void user() { actor().set_caller({0, 0, ::getpid(), 0022, false, &question_}); }
-    overlay::QuestionNumber question() { return std::exchange(question_, 0); }
     overlay::Question answer(bool approve) {
         const auto answered = world_->session().oversight().answer({}, question(), approve, false);
         EXPECT_TRUE(answered.ok()) << answered.error().message();
@@ -90,7 +81,6 @@ class Broken : public Looking {
             if (actor().unlink(file(i)) != 0) return i - first;
         return kFiles - first;
     }
-    overlay::QuestionNumber question_ = 0;
 };
 
 TEST_F(Broken, AnAgentDeletesHalfAndThenAsks) {

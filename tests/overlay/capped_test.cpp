@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <linux/falloc.h>
 
-#include "tests/overlay/looking.h"
+#include "tests/overlay/asking.h"
 
 namespace unwrite::tests {
 namespace {
@@ -12,7 +12,7 @@ using overlay::Subjects;
 
 constexpr std::uint64_t kCap = std::uint64_t{1} << 20;
 
-class Capped : public Looking {
+class Capped : public Asking {
  protected:
     void SetUp() override {
         before("big", std::string(4 * kCap, 'b'));
@@ -29,19 +29,9 @@ class Capped : public Looking {
         ASSERT_TRUE(policy.ok()) << policy.error().message();
         options.policy = *policy;
         options.size_cap = {kCap, cap};
-        world_.emplace(raw().string(), options);
-        begin_run();
-        agent();
-        world_->session().waiting().set_release([](const auto&, int) {});
-        overlay::Watcher watcher;
-        watcher.id = 1;
-        ASSERT_OK(world_->session().oversight().questions(watcher));
+        begin_asking(options);
         whole_ = world_->look();
     }
-    void agent() { actor().set_caller({0, 0, kAgent, 0022, false, &question_}); }
-    void user() { actor().set_caller({0, 0, ::getpid(), 0022, false, &question_}); }
-    /// The question that the last request waits for; 0: none.
-    overlay::QuestionNumber question() { return std::exchange(question_, 0); }
     void approve(overlay::QuestionNumber number) {
         const auto answered = world_->session().oversight().answer({}, number, true, false);
         EXPECT_TRUE(answered.ok()) << answered.error().message();
@@ -63,7 +53,6 @@ class Capped : public Looking {
             now = std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
         }
     }
-    overlay::QuestionNumber question_ = 0;
     Snapshot whole_;
 };
 

@@ -105,16 +105,11 @@ void add_records(const std::string& work, unsigned thread) {
         ::close(fd);
 }
 
-std::string text_of(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-}
-
 TEST_F(Storm, S49_S60_no_update_of_sixty_four_threads_is_lost) {
     run([&](unsigned thread) { add_records(work(), thread); },
         [&] { EXPECT_EQ(mounted_->command({"checkpoint"}), ""); });
-    const std::string log = text_of(work() + "/log");
-    const std::string table = text_of(work() + "/table");
+    const std::string log = scratch_.read("work/log");
+    const std::string table = scratch_.read("work/table");
     ASSERT_EQ(log.size(), kThreads * kRecords * kRecord);
     std::multiset<std::string> found;
     for (std::size_t at = 0; at < log.size(); at += kRecord)
@@ -127,7 +122,7 @@ TEST_F(Storm, S49_S60_no_update_of_sixty_four_threads_is_lost) {
         }
     }
     EXPECT_TRUE(table == wanted);
-    EXPECT_EQ(text_of(work() + "/counter"), std::to_string(kThreads * kRecords));
+    EXPECT_EQ(scratch_.read("work/counter"), std::to_string(kThreads * kRecords));
     expect_all_taken_back();
 }
 
