@@ -258,10 +258,10 @@ S62_S76_a_review_that_is_left_commits_what_was_accepted_until_then() {
     for file in a made; do echo changed >>$file; done
     touch new
     remember changed
-    python3 "$here/terminal.py" "1 of 3=q" -- "$program" review --git -m left >"$scratch/out" || [[ $? == 3 ]]
+    python3 "$here/terminal.py" "1 of 3=q" -- "$program" review --plain --git -m left >"$scratch/out" || [[ $? == 3 ]]
     out_has "Nothing was decided."
     same changed
-    python3 "$here/terminal.py" "1 of 3=a" "2 of 3=q" "(y/n)=y" -- "$program" review --git -m left >"$scratch/out" || fail "$(cat "$scratch/out")"
+    python3 "$here/terminal.py" "1 of 3=a" "2 of 3=q" "(y/n)=y" -- "$program" review --plain --git -m left >"$scratch/out" || fail "$(cat "$scratch/out")"
     [[ $(git show --format=%s --name-status HEAD) == $'left\n\nM\ta' ]] || fail "$(git show HEAD)"
     [[ $(git --no-optional-locks status --porcelain) == $' M made\n?? new' ]] || fail "$(git status)"
     u discard --yes
