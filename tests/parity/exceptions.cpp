@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "tests/parity/mounted.h"
+
 namespace unwrite::tests::parity {
 
 namespace {
@@ -76,12 +78,31 @@ const std::vector<WordException>& word_exceptions() {
     return all;
 }
 
+const std::vector<WordException>& word_exceptions_of_the_owner() {
+    static const char* const kReason =
+        "a mapped store comes as a write, and a daemon without rights cannot write without taking "
+        "the set-id bits away";
+    static const std::vector<WordException> all = {
+        {"privileges/mapped store/6777/*", " 6777 ", " 0777 ", kReason},
+        {"privileges/mapped store/4666/*", " 4666 ", " 0666 ", kReason},
+    };
+    return all;
+}
+
 namespace {
+
+std::vector<WordException> word_exceptions_here() {
+    std::vector<WordException> all = word_exceptions();
+    if (!is_owner_itself()) return all;
+    const auto& further = word_exceptions_of_the_owner();
+    all.insert(all.end(), further.begin(), further.end());
+    return all;
+}
 
 /// The lines of a plain directory that a line of the mount may stand for: each exception may apply.
 std::vector<std::string> meanings(const std::string& cell, const std::string& line) {
     std::vector<std::string> all = {line};
-    for (const WordException& one : word_exceptions()) {
+    for (const WordException& one : word_exceptions_here()) {
         if (!fits(one.cells, cell)) continue;
         const std::size_t count = all.size();
         for (std::size_t i = 0; i < count; ++i) {

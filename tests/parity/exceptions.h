@@ -25,6 +25,8 @@ struct WordException {
     const char* reason;
 };
 const std::vector<WordException>& word_exceptions();
+/// Where the owner mounts, besides.
+const std::vector<WordException>& word_exceptions_of_the_owner();
 
 /// The lines that only one side has; there is at least one.
 bool is_excused(const std::string& cell, std::vector<std::string> only_plain,

@@ -155,6 +155,9 @@ class Walk {
         std::string told = " a:" + time_text(st.st_atim, old ? &old->st_atim : nullptr, span_) +
                            " m:" + time_text(st.st_mtim, old ? &old->st_mtim : nullptr, span_);
         if (!change_times_) return told;
+        // Nobody can set it: what could not be seen before has one of its own in each place.
+        if (old == nullptr && nanoseconds(st.st_ctim) < nanoseconds(span_.begin) - kTick)
+            return told + " c:older";
         return told + " c:" + time_text(st.st_ctim, old ? &old->st_ctim : nullptr, span_);
     }
 

@@ -1,15 +1,20 @@
 #include "tests/parity/mounted.h"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 
 #include "base/syscalls.h"
+#include "tests/parity/cell.h"
 
 namespace unwrite::tests::parity {
 
@@ -32,6 +37,7 @@ std::string program() {
         arguments.push_back(word.data());
     arguments.push_back(nullptr);
     ::alarm(kMostSeconds);
+    if (is_owner_itself()) drop_capabilities();
     const int out = ::open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
     const int in = ::open("/dev/null", O_RDONLY);
     ::setenv("HOME", home.c_str(), 1);
@@ -50,8 +56,48 @@ std::string text_of(const std::string& file) {
 
 }  // namespace
 
+bool is_owner_itself() {
+    return ::geteuid() == kOwner && ::getegid() == kGroup && ::getgroups(0, nullptr) == 0;
+}
+
+namespace {
+
+using Capabilities = std::array<__user_cap_data_struct, 2>;
+__user_cap_header_struct this_process() {
+    return {_LINUX_CAPABILITY_VERSION_3, 0};
+}
+
+void set_capabilities(const Capabilities& wanted) {
+    auto header = this_process();
+    if (::syscall(SYS_capset, &header, wanted.data()) != 0) std::abort();
+}
+
+}  // namespace
+
+void drop_capabilities() {
+    ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+    set_capabilities({});
+}
+
+WithoutCapabilities::WithoutCapabilities() : lowered_(is_owner_itself()) {
+    if (lowered_) set(false);
+}
+
+WithoutCapabilities::~WithoutCapabilities() {
+    if (lowered_) set(true);
+}
+
+void WithoutCapabilities::set(bool effective) {
+    auto header = this_process();
+    Capabilities own{};
+    if (::syscall(SYS_capget, &header, own.data()) != 0) std::abort();
+    for (auto& half : own)
+        half.effective = effective ? half.permitted : 0;
+    set_capabilities(own);
+}
+
 std::string why_not_here() {
-    if (::geteuid() != 0) return "needs root, to be several users";
+    if (::geteuid() != 0 && !is_owner_itself()) return "needs root, to be several users";
     if (!sys::open_at(AT_FDCWD, "/dev/fuse", O_RDWR)) return "no /dev/fuse here";
     return {};
 }

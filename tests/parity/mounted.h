@@ -33,6 +33,25 @@ class Mounted {
     std::string failure_;
 };
 
+/// This process is not root, which can be anybody, but the owner of the cells' objects, and mounts
+/// as he may. It may have capabilities to look behind the mount; the program has none.
+bool is_owner_itself();
+/// Of this process, for good.
+void drop_capabilities();
+
+/// As long as it lives the owner itself has none of them. Root keeps its own.
+class WithoutCapabilities {
+ public:
+    WithoutCapabilities();
+    ~WithoutCapabilities();
+    WithoutCapabilities(const WithoutCapabilities&) = delete;
+    WithoutCapabilities& operator=(const WithoutCapabilities&) = delete;
+
+ private:
+    static void set(bool effective);
+    bool lowered_;
+};
+
 /// Why nothing can be mounted here (for a skip), or empty.
 std::string why_not_here();
 

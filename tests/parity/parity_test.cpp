@@ -52,8 +52,9 @@ TEST(ParityOfAll, S49_S57_a_rollback_takes_the_whole_table_back) {
     ASSERT_EQ(stage.failure(), "");
     ASSERT_EQ(stage.mounted().command({"checkpoint", "first"}), "");
     for (const Group& group : groups()) {
-        for (std::size_t i = 0; i < group.cells().size(); ++i)
-            stage.only_act_in_mount(group, i);
+        for (std::size_t i = 0; i < group.cells().size(); ++i) {
+            if (can_be_done(group.cells()[i])) stage.only_act_in_mount(group, i);
+        }
         ASSERT_EQ(stage.mounted().command({"checkpoint", "after-" + group.name()}), "");
     }
     EXPECT_NE(difference(stage.before(), stage.behind()), "");

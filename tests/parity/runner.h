@@ -14,6 +14,9 @@
 
 namespace unwrite::tests::parity {
 
+/// Everything as root. As the owner: what he does to things of his own that need no root to be made.
+bool can_be_done(const Cell& cell);
+
 class Stage {
  public:
     enum class Places { kBoth, kMount };
