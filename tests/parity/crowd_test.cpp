@@ -5,13 +5,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "tests/parity/runner.h"
 
 namespace unwrite::tests::parity {
 namespace {
 
-constexpr int kFiles = 10;
+/// A million names in the long form.
+const std::size_t kFiles = std::getenv("UNWRITE_LONG") != nullptr ? 100 : 10;
 constexpr int kNamesOfEach = 10'000;
 
 /// Ten files with ten thousand names each: quick to make, and listed like any others.
@@ -19,7 +21,7 @@ void make_crowd(const std::string& directory) {
     std::filesystem::create_directory(directory);
     const auto fd = sys::open_at(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
     ASSERT_OK(fd);
-    for (int file = 0; file < kFiles; ++file) {
+    for (std::size_t file = 0; file < kFiles; ++file) {
         const std::string name = "f" + std::to_string(file) + "-0";
         ASSERT_OK(sys::open_at(fd->get(), name, O_WRONLY | O_CREAT | O_EXCL, 0644));
         for (int i = 1; i < kNamesOfEach; ++i) {
