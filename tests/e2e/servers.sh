@@ -258,3 +258,39 @@ S48_npm_ci() {
     three() { npm ci --silent --offline --omit=dev && npm install --silent --offline ./parts/p3-1.0.3.tgz; }
     three_steps one two three
 }
+
+S60_S85_nodes_watcher_sees_others_and_what_comes_back() {
+    have node
+    echo old >"$W/changed"
+    echo old >"$W/removed"
+    begin
+    node -e '
+        const fs = require("fs");
+        fs.watch(process.argv[1], (event, name) => fs.writeSync(1, `${event} ${name}\n`));
+        fs.writeSync(1, "watching\n");' "$W" >>"$scratch/seen" 2>&1 &
+    local node=$!
+    seen() {
+        local turn
+        for turn in $(seq 200); do
+            grep -qxF -- "$1" "$scratch/seen" && return
+            sleep 0.05
+        done
+        fail "node has not seen \"$1\", but: $(cat "$scratch/seen")"
+    }
+    seen watching
+    say "what other processes do through the mount"
+    echo new >changed
+    seen "change changed"
+    rm removed
+    seen "rename removed"
+    echo new >made
+    seen "rename made"
+    say "what a restore does"
+    : >"$scratch/seen"
+    u discard --yes
+    seen "change changed"
+    seen "rename removed"
+    seen "rename made"
+    kill "$node"
+    end
+}
