@@ -13,55 +13,174 @@ namespace unwrite::overlay {
 namespace {
 
 struct Text {
+    ObjectKey object{};
     std::string bytes{};
     journal::Attributes attributes{};
 };
 
 Result<std::optional<Text>> text_in(View& view, const ObjectKey& key) {
-    TRY_ASSIGN(const auto found, view.object(key));
-    if (!found || !S_ISREG(found->type)) return std::optional<Text>();
-    TRY_ASSIGN(const std::uint64_t size, view.size(*found));
+    const Located found{key, S_IFREG, nullptr, {}, 0};
+    Text text{key, {}, {}};
+    TRY_ASSIGN(text.attributes, view.attributes(found));
+    if (!S_ISREG(text.attributes.mode)) return std::optional<Text>();
+    TRY_ASSIGN(const std::uint64_t size, view.size(found));
     if (size > kMaxTextSize) return std::optional<Text>();
-    Text text;
-    TRY_ASSIGN(const Content content, view.content(*found));
+    TRY_ASSIGN(const Content content, view.content(found));
     TRY_ASSIGN(text.bytes, content.read_all());
     if (edit::is_binary(text.bytes)) return std::optional<Text>();
-    TRY_ASSIGN(text.attributes, view.attributes(*found));
     return std::optional(std::move(text));
 }
 
-bool same_but_for_time(const journal::Attributes& one, const journal::Attributes& other) {
+bool is_of_system(const std::pair<std::string, std::string>& xattr) {
+    return !xattr.first.starts_with("user.");
+}
+
+/// Who may do what: mode, owner and the attributes with which they are one (ACLs).
+bool same_access(const journal::Attributes& one, const journal::Attributes& other) {
+    const auto of_system = [](const journal::Attributes& attributes) {
+        sys::Xattrs found;
+        std::copy_if(attributes.xattrs.begin(), attributes.xattrs.end(), std::back_inserter(found),
+                     is_of_system);
+        return found;
+    };
     return one.mode == other.mode && one.uid == other.uid && one.gid == other.gid &&
-           one.xattrs == other.xattrs;
+           of_system(one) == of_system(other);
+}
+
+bool same_user_xattrs(const journal::Attributes& one, const journal::Attributes& other) {
+    const auto of_user = [](const journal::Attributes& attributes) {
+        sys::Xattrs found;
+        std::remove_copy_if(attributes.xattrs.begin(), attributes.xattrs.end(),
+                            std::back_inserter(found), is_of_system);
+        return found;
+    };
+    return of_user(one) == of_user(other);
+}
+
+void replace_xattrs(journal::Attributes& into, const journal::Attributes& from, bool of_system) {
+    std::erase_if(into.xattrs, [&](const auto& one) { return is_of_system(one) == of_system; });
+    std::copy_if(from.xattrs.begin(), from.xattrs.end(), std::back_inserter(into.xattrs),
+                 [&](const auto& one) { return is_of_system(one) == of_system; });
+    std::sort(into.xattrs.begin(), into.xattrs.end());
+}
+
+/// Takes the change from `was` to `after` out. False where they were changed since in another way.
+bool take_out(journal::Attributes& remains, const journal::Attributes& after,
+              const journal::Attributes& was) {
+    if (!same_access(after, was) && !same_access(remains, was)) {
+        if (!same_access(remains, after)) return false;
+        remains.mode = was.mode;
+        remains.uid = was.uid;
+        remains.gid = was.gid;
+        replace_xattrs(remains, was, true);
+    }
+    if (!same_user_xattrs(after, was) && !same_user_xattrs(remains, was)) {
+        if (!same_user_xattrs(remains, after)) return false;
+        replace_xattrs(remains, was, false);
+    }
+    return true;
 }
 
 }  // namespace
 
-// From the newest touch to the first selected one: the change of a selected one is turned round and
+// From the newest step to the first selected one: the change of a selected one is turned round and
 // put together with what was made of its outcome since.
-Result<std::optional<std::string>> without_selected(
-    const ObjectKey& key, const std::vector<ObjectTouch>& touches, View& live,
-    const std::function<View(const ObjectTouch& touch)>& before) {
-    const std::optional<std::string> unclear;
-    TRY_ASSIGN(const auto now, text_in(live, key));
-    if (!now) return unclear;
-    const auto first = first_selected(touches);
-    std::string remains = now->bytes;
-    std::string after = now->bytes;  // what the touch left
-    for (auto touch = touches.end(); touch != first;) {
-        --touch;
-        if (touch->selected && touch->others) return unclear;
-        View then = before(*touch);
-        TRY_ASSIGN(auto was, text_in(then, key));
-        if (!was || !same_but_for_time(was->attributes, now->attributes)) return unclear;
-        if (touch->selected) {
-            TRY_ASSIGN(auto without, edit::merged(after, remains, was->bytes));
+Result<std::optional<Remains>> without_selected(const std::vector<MergeStep>& steps,
+                                                const ObjectKey& now, View& live,
+                                                const std::function<View&(std::size_t)>& state) {
+    const std::optional<Remains> unclear;
+    TRY_ASSIGN(auto after, text_in(live, now));  // what a step left
+    if (!after) return unclear;
+    const auto first = std::find_if(steps.begin(), steps.end(),
+                                    [](const MergeStep& step) { return step.selected; });
+    Remains remains{now, std::nullopt, after->bytes, after->attributes};
+    for (auto step = steps.end(); step != first;) {
+        --step;
+        if (step->selected && step->others) return unclear;
+        TRY_ASSIGN(auto was, text_in(state(step->state), step->object));
+        if (!was) return unclear;
+        if (step->selected) {
+            TRY_ASSIGN(auto without, edit::merged(after->bytes, remains.bytes, was->bytes));
             if (!without) return unclear;
-            remains = *std::move(without);
+            remains.bytes = *std::move(without);
+            if (!take_out(remains.attributes, after->attributes, was->attributes)) return unclear;
+            if (step->replaces && remains.object == after->object) {
+                remains.object = was->object;
+                remains.displaced = step->state;
+            }
         }
-        after = std::move(was->bytes);
+        after = std::move(was);
     }
     return std::optional(std::move(remains));
+}
+
+namespace {
+
+/// An object that stood at a name, and in which parts.
+struct Stay {
+    ObjectKey object{};
+    std::size_t from = 0;
+    std::size_t to = 0;
+};
+
+/// The stays up to that of now, without a gap, oldest first; nothing where the selection changed
+/// the name before.
+std::vector<Stay> stays(const std::vector<NameTouch>& touches, const ObjectKey& now) {
+    std::vector<Stay> found = {{now, 0, std::size_t(-1)}};
+    bool whole = true;
+    for (auto touch = touches.rbegin(); touch != touches.rend(); ++touch) {
+        if (whole) found.back().from = touch->part;
+        const journal::NameImage& image = touch->image->image;
+        whole = whole && image.object && S_ISREG(image.type);
+        if (whole) found.push_back({*image.object, 0, touch->part});
+        if (!whole && touch->selected) return {};
+    }
+    std::reverse(found.begin(), found.end());
+    return found;
+}
+
+}  // namespace
+
+std::optional<ReplacedFile> replaced_file(const RevertTouches& touches, const NameKey& at,
+                                          const ObjectKey& now) {
+    const auto& names = touches.names.at(at);
+    const std::vector<Stay> chain = stays(names, now);
+    if (chain.size() < 2) return std::nullopt;
+    ReplacedFile file;
+    file.at = at;
+    const auto note = [&](const auto& touch, MergeStep step) {
+        step.selected = touch.selected;
+        step.others = touch.others;
+        if (touch.selected)
+            file.origins.insert(touch.image->origins.begin(), touch.image->origins.end());
+        file.steps.push_back(step);
+    };
+    auto replacing = names.end() - static_cast<std::ptrdiff_t>(chain.size() - 1);
+    for (const Stay& stay : chain) {
+        if (!file.objects.insert(stay.object).second) return std::nullopt;  // it came back
+        const auto touched = touches.objects.find(stay.object);
+        if (touched != touches.objects.end()) {
+            for (const ObjectTouch& touch : touched->second) {
+                const bool here = stay.from <= touch.part && touch.part <= stay.to;
+                if (!here && touch.selected) return std::nullopt;
+                if (!here) continue;
+                note(touch, {false, false, stay.object, touch.part, false});
+                // Made in that part: what it was before the change is not to be had.
+                if (!touch.image->attributes && !touch.image->size)
+                    file.steps.back().selected = file.steps.back().others = true;
+            }
+        }
+        if (replacing == names.end()) continue;
+        note(*replacing, {false, false, stay.object, replacing->part + 1, true});
+        if (replacing->selected) file.brought.insert((&stay + 1)->object);
+        ++replacing;
+    }
+    const auto first = std::find_if(file.steps.begin(), file.steps.end(),
+                                    [](const MergeStep& step) { return step.selected; });
+    const bool both =
+        std::any_of(first, file.steps.end(), [](const MergeStep& step) { return step.others; });
+    if (!both) return std::nullopt;
+    return file;
 }
 
 }  // namespace unwrite::overlay

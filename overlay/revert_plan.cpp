@@ -64,6 +64,7 @@ class Planner {
         TRY(touches_.drop_idle(live_));
         TRY(plan_names());
         plan_view();
+        TRY(plan_replaced());
         TRY(check_names());
         TRY(check_work_of_others());
         TRY(plan_objects());
@@ -74,6 +75,13 @@ class Planner {
  private:
     Result<> plan_names();
     void plan_view();
+    Result<> plan_replaced();
+    Result<bool> put_together(ReplacedFile& file);
+    Result<> drop_passages(const std::vector<ReplacedFile>& files);
+    Result<bool> is_already(const Remains& remains);
+    bool can_take(const Remains& remains, const ReplacedFile& file);
+    template <class Image>
+    bool is_contested(const std::vector<Touch<Image>>& touches) const;
     Result<> check_names();
     Result<bool> check_name(const NameImage& image);
     bool stood_in_removed(const NameKey& at, const LayerPtr& layer);
@@ -82,18 +90,30 @@ class Planner {
     Result<> plan_object(const ObjectKey& key, const std::vector<ObjectTouch>& touches);
     void compose(const ObjectKey& key, const std::vector<ObjectTouch>& touches);
     Result<bool> merge(const ObjectKey& key, const std::vector<ObjectTouch>& touches);
-    bool removed_by_others(const ObjectKey& key) const;
+    struct Removal {
+        bool by_others = true;
+        std::optional<NameKey> from{};
+    };
+    /// The last one of a name of it.
+    Removal removal_of(const ObjectKey& key) const;
     bool made_by_others(ObjectKey key, const ObjectTouch& first);
-    View view_before(const std::function<bool(const RevertTouches::Part&)>& begins);
+    View& view_before(std::size_t part);
+    std::function<View&(std::size_t)> states() {
+        return [this](std::size_t part) -> View& { return view_before(part); };
+    }
     void conflict(std::optional<std::string> path, const ObjectKey& key);
 
     RevertTouches touches_;
     int merge_in_;
     std::shared_ptr<LiveNamesOf> live_names_;
     View live_;
-    View planned_;  // the live state with the plan's names
+    View planned_;                        // the live state with the plan's names
+    std::map<std::size_t, View> states_;  // see view_before()
     RevertPlan plan_;
     std::set<std::string> conflicts_;
+    std::unordered_set<NameKey> contested_;  // names: conflicts, if they are not put together
+    std::unordered_set<ObjectKey> taken_;    // by files that were put together
+    std::unordered_set<ObjectKey> settled_;  // those of them with which nothing else is to be done
 };
 
 void Planner::conflict(std::optional<std::string> path, const ObjectKey& key) {
@@ -111,13 +131,108 @@ Result<> Planner::plan_names() {
         TRY_ASSIGN(const auto now, live_.at(at));
         const auto standing = now ? std::optional(now->key) : std::nullopt;
         if (standing == image.object) continue;
-        if (is_contested(touches)) {
-            auto path = live_.path(at);
-            conflict(path ? std::move(path) : at.name, at.parent);
-        }
+        if (is_contested(touches)) contested_.insert(at);
         plan_.images.names[at] = {image, first->image->origins};
     }
     return {};
+}
+
+// Someone else changed it too. Where texts are put together only what came later counts: what was
+// before is what the selection found.
+template <class Image>
+bool Planner::is_contested(const std::vector<Touch<Image>>& touches) const {
+    if (merge_in_ < 0) return overlay::is_contested(touches);
+    const auto first = first_selected(touches);
+    return std::any_of(first, touches.end(),
+                       [](const auto& touch) { return touch.others && touch.real; });
+}
+
+// Files that were replaced under their names, as editors save: of those that others changed as
+// well, too.
+Result<> Planner::plan_replaced() {
+    std::vector<ReplacedFile> files;
+    if (merge_in_ >= 0) {
+        for (const auto& [at, touches] : touches_.names) {
+            if (touches.empty() || !planned_.path(at.parent)) continue;
+            TRY_ASSIGN(const auto now, live_.at(at));
+            if (!now || !S_ISREG(now->type)) continue;
+            std::optional<ReplacedFile> file = replaced_file(touches_, at, now->key);
+            if (!file) continue;
+            TRY_ASSIGN(const bool done, put_together(*file));
+            if (done) files.push_back(*std::move(file));
+        }
+        TRY(drop_passages(files));
+        plan_view();
+    }
+    for (const ReplacedFile& file : files) {
+        for (const ObjectKey& key : file.objects) {
+            // One that goes on at another name is looked at by itself.
+            if (key == file.outcome || !planned_.path(key)) settled_.insert(key);
+        }
+    }
+    for (const NameKey& at : contested_) {
+        auto path = live_.path(at);
+        conflict(path ? std::move(path) : at.name, at.parent);
+    }
+    return {};
+}
+
+// Names that such files only passed on their way, where both sides used the same ones.
+Result<> Planner::drop_passages(const std::vector<ReplacedFile>& files) {
+    for (const ReplacedFile& file : files)
+        contested_.erase(file.at);
+    for (auto at = contested_.begin(); at != contested_.end();) {
+        const auto planned = plan_.images.names.find(*at);
+        TRY_ASSIGN(const auto now, live_.at(*at));
+        const auto& object = planned->second.image.object;
+        const bool passed = !now && object && taken_.contains(*object);
+        if (passed) plan_.images.names.erase(planned);
+        at = passed ? contested_.erase(at) : std::next(at);
+    }
+    return {};
+}
+
+Result<bool> Planner::put_together(ReplacedFile& file) {
+    TRY_ASSIGN(const auto now, live_.at(file.at));
+    if (!now) return false;
+    TRY_ASSIGN(const auto remains, without_selected(file.steps, now->key, live_, states()));
+    if (!remains || !can_take(*remains, file)) return false;
+    taken_.insert(file.objects.begin(), file.objects.end());
+    file.outcome = remains->object;
+    plan_.images.names.erase(file.at);
+    if (remains->displaced)
+        plan_.images.names[file.at] = {NameImage{file.at, remains->object, S_IFREG}, file.origins};
+    TRY_ASSIGN(const bool same, is_already(*remains));
+    if (same) return true;
+    TRY(plan_bytes(plan_, remains->object, remains->attributes, remains->bytes, merge_in_));
+    plan_.images.objects[remains->object].origins = file.origins;
+    return true;
+}
+
+Result<bool> Planner::is_already(const Remains& remains) {
+    const Located there{remains.object, S_IFREG, nullptr, {}, 0};
+    TRY_ASSIGN(journal::Attributes now, live_.attributes(there));
+    now.mtime_s = remains.attributes.mtime_s;
+    now.mtime_ns = remains.attributes.mtime_ns;
+    if (now != remains.attributes) return false;
+    TRY_ASSIGN(const Content content, live_.content(there));
+    TRY_ASSIGN(const std::string bytes, content.read_all());
+    return bytes == remains.bytes;
+}
+
+// The file that the selection replaced comes back only as it was when that was done; what it put
+// there in its place must not go on elsewhere.
+bool Planner::can_take(const Remains& remains, const ReplacedFile& file) {
+    const auto is_elsewhere = [&](const ObjectKey& key) { return planned_.path(key).has_value(); };
+    const auto is_taken = [&](const ObjectKey& key) { return taken_.contains(key); };
+    if (std::any_of(file.brought.begin(), file.brought.end(), is_elsewhere)) return false;
+    if (std::any_of(file.objects.begin(), file.objects.end(), is_taken)) return false;
+    const auto touched = touches_.objects.find(remains.object);
+    if (!remains.displaced || touched == touches_.objects.end()) return true;
+    return std::none_of(touched->second.begin(), touched->second.end(),
+                        [&](const ObjectTouch& touch) {
+                            return touch.others && touch.real && touch.part >= *remains.displaced;
+                        });
 }
 
 void Planner::plan_view() {
@@ -192,6 +307,7 @@ Result<> Planner::check_work_of_others() {
         if (now) conflict(live_.path(at), now->key);
     }
     for (const auto& [key, touches] : touches_.objects) {
+        if (settled_.contains(key)) continue;
         const bool others =
             std::any_of(touches.begin(), touches.end(),
                         [](const ObjectTouch& touch) { return touch.others && touch.real; });
@@ -202,22 +318,23 @@ Result<> Planner::check_work_of_others() {
 
 Result<> Planner::plan_objects() {
     for (const auto& [key, touches] : touches_.objects) {
-        if (first_selected(touches) != touches.end()) TRY(plan_object(key, touches));
+        if (first_selected(touches) == touches.end() || settled_.contains(key)) continue;
+        TRY(plan_object(key, touches));
     }
     return {};
 }
 
-bool Planner::removed_by_others(const ObjectKey& key) const {
+Planner::Removal Planner::removal_of(const ObjectKey& key) const {
     std::size_t newest = 0;
-    bool others = true;
+    Removal removal;
     for (const auto& [at, touches] : touches_.names) {
         for (const NameTouch& touch : touches) {
             if (touch.image->image.object != key || touch.part < newest) continue;
             newest = touch.part;
-            others = touch.others;
+            removal = {touch.others, at};
         }
     }
-    return others;
+    return removal;
 }
 
 Result<> Planner::plan_object(const ObjectKey& key, const std::vector<ObjectTouch>& touches) {
@@ -234,11 +351,14 @@ Result<> Planner::plan_object(const ObjectKey& key, const std::vector<ObjectTouc
     if (!path) {
         // Removed by the plan, or by the selection itself (what it had made); else what it changed
         // was removed by someone else.
-        if (!live_.path(key) && removed_by_others(key)) conflict(std::nullopt, key);
+        const Removal removal = live_.path(key) ? Removal{false, {}} : removal_of(key);
+        if (removal.by_others)
+            conflict(removal.from ? live_.path(*removal.from) : std::nullopt, key);
         return {};
     }
-    const bool made = made_by_others(key, *first);
-    if (is_contested(touches) && !made && merge_in_ >= 0) {
+    // What others did before, in a part of its own, is in the image of the first selected touch.
+    const bool made = merge_in_ < 0 && made_by_others(key, *first);
+    if (is_contested(touches) && merge_in_ >= 0) {
         TRY_ASSIGN(const bool done, merge(key, touches));
         if (done) return {};
     }
@@ -252,15 +372,12 @@ Result<> Planner::plan_object(const ObjectKey& key, const std::vector<ObjectTouc
 }
 
 Result<bool> Planner::merge(const ObjectKey& key, const std::vector<ObjectTouch>& touches) {
-    const auto before = [&](const ObjectTouch& touch) {
-        return view_before([&](const auto& part) { return part.layer == touch.layer; });
-    };
-    TRY_ASSIGN(const auto remains, without_selected(key, touches, live_, before));
+    std::vector<MergeStep> steps;
+    for (const ObjectTouch& touch : touches)
+        steps.push_back({touch.selected, touch.others, key, touch.part, false});
+    TRY_ASSIGN(const auto remains, without_selected(steps, key, live_, states()));
     if (!remains) return false;
-    TRY_ASSIGN(const auto found, live_.object(key));
-    if (!found) return false;
-    TRY_ASSIGN(auto attributes, live_.attributes(*found));
-    TRY(plan_bytes(plan_, key, std::move(attributes), *remains, merge_in_));
+    TRY(plan_bytes(plan_, key, remains->attributes, remains->bytes, merge_in_));
     for (const ObjectTouch& touch : touches) {
         if (touch.selected)
             plan_.images.objects[key].origins.insert(touch.image->origins.begin(),
@@ -269,13 +386,14 @@ Result<bool> Planner::merge(const ObjectKey& key, const std::vector<ObjectTouch>
     return true;
 }
 
-// The state before the oldest part for which that is true.
-View Planner::view_before(const std::function<bool(const RevertTouches::Part&)>& begins) {
-    const auto oldest = std::find_if(touches_.parts.begin(), touches_.parts.end(), begins);
+// The state before a part; that of now after the last one.
+View& Planner::view_before(std::size_t part) {
+    const auto known = states_.find(part);
+    if (known != states_.end()) return known->second;
     std::vector<LayerPtr> crossed;
-    for (auto part = touches_.parts.end(); part != oldest;)
-        crossed.push_back((--part)->layer);
-    return View(live_names_, std::move(crossed));
+    for (std::size_t at = touches_.parts.size(); at > part;)
+        crossed.push_back(touches_.parts[--at].layer);
+    return states_.emplace(part, View(live_names_, std::move(crossed))).first->second;
 }
 
 // Where turns divided the interval, an earlier part may say who made the object that the first
@@ -284,8 +402,9 @@ bool Planner::made_by_others(ObjectKey key, const ObjectTouch& first) {
     const auto same = [&](const auto& part) { return part.interval == first.interval; };
     const auto earliest = std::find_if(touches_.parts.begin(), touches_.parts.end(), same);
     if (earliest == touches_.parts.end() || earliest->layer == first.layer) return false;
-    if (view_before(same).path(key)) return false;
-    View then = view_before([&](const auto& part) { return part.layer == first.layer; });
+    if (view_before(static_cast<std::size_t>(earliest - touches_.parts.begin())).path(key))
+        return false;
+    View& then = view_before(first.part);
     for (int steps = 0; steps < kMostSteps && key != live_names_->root(); ++steps) {
         const auto name = then.name_of(key);
         if (!name) return false;

@@ -279,9 +279,10 @@ END
     expect 5 discard --keep-mine --yes
     err_has same
     same now
-    say "so are attributes that changed"
+    say "so are attributes that both changed"
     put same user 10
     agent same 11 bot
+    u run --no-confine --on-exit keep --session bot -- chmod 640 same
     put same 30 user
     chmod 600 same
     remember now
@@ -289,6 +290,66 @@ END
     same now
     u discard --yes
     equal both "$(seq 40)"
+    end
+    check_state
+}
+
+S60_S63_keep_mine_of_files_that_were_saved_as_new_ones() {
+    needs perl python3
+    mkdir "$W/src"
+    local file
+    for file in bot user both turns linked mode; do seq 40 >"$W/src/$file"; done
+    ln "$W/src/linked" "$W/link"
+    chmod 640 "$W/src/mode"
+    touch -d 2001-02-03 "$W"/src/*
+    begin
+    cat >"$scratch/save.py" <<'END'
+import os, sys
+path, old, new = sys.argv[1:]
+lines = open(path).read().split("\n")
+lines[lines.index(old)] = new
+with open(path + ".new", "w") as copy:
+    copy.write("\n".join(lines))
+os.replace(path + ".new", path)
+END
+    agent() { u run --no-confine --on-exit keep --session bot -- "$@"; }
+    inode() { stat -c %i "$1"; }
+    before=$(inode src/linked)
+    say "the agent saves as new files, the user in place, the other way round, both, and in turns"
+    agent sed -i 's/^10$/bot/' src/bot src/both src/linked src/mode
+    agent chmod 600 src/mode
+    agent sh -c "cd src && for f in user turns; do perl -e 'open F, q(+<), shift; @l = <F>; seek F, 0, 0; s/^10\$/bot/ for @l; print F @l' \$f; done"
+    for file in bot linked; do perl -e 'open F, "+<", shift; @l = <F>; seek F, 0, 0; s/^30$/user/ for @l; print F @l' "src/$file"; done
+    sed -i 's/^30$/user/' src/user src/both src/mode
+    python3 "$scratch/save.py" src/turns 20 user
+    agent python3 "$scratch/save.py" src/turns 15 bot
+    perl -pi -e 's/^30$/user/' src/turns
+    grep -qx bot src/turns
+    remember changed
+    u discard --keep-mine --dry-run
+    same changed
+    u discard --keep-mine --yes
+    for file in bot user both linked mode; do equal "src/$file" "$(seq 40 | sed 's/^30$/user/')"; done
+    equal src/turns "$(seq 40 | sed 's/^20$/user/; s/^30$/user/')"
+    say "the file that the agent replaced is the one with its other names and its mode again"
+    [[ $(inode src/linked) == "$before" && $(inode link) == "$before" ]] || fail "another file came back"
+    [[ $(stat -c %a src/mode) == 640 ]] || fail "the agent's mode stayed"
+    u undo
+    same changed
+    u redo
+    u diff --stat
+    u undo
+    same changed
+    say "lines that both changed are a conflict still, and nothing is done"
+    agent sed -i 's/^5$/bot/' src/both
+    sed -i 's/^bot$/user/' src/both
+    remember now
+    expect 5 discard --keep-mine --yes
+    err_has src/both
+    same now
+    u discard --yes
+    for file in bot user both turns linked mode; do equal "src/$file" "$(seq 40)"; done
+    [[ $(stat -c %y src/turns) == 2001-02-03* ]] || fail "the time did not come back"
     end
     check_state
 }

@@ -1,6 +1,9 @@
 // What agents changed is taken back, and what the user changed in the same text stays.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
+
+#include <random>
 
 #include "tests/overlay/looking.h"
 
@@ -31,6 +34,21 @@ class KeepMine : public Looking {
     void user(const std::string& text) {
         as_user();
         replace("text", text);
+    }
+    /// As editors do: a new file, renamed over the old one.
+    void agent_saves(const std::string& text, const std::string& path = "text") {
+        as_agent();
+        save(path, text);
+        as_user();
+    }
+    void user_saves(const std::string& text, const std::string& path = "text") {
+        as_user();
+        save(path, text);
+    }
+    struct stat look(const std::string& path) const {
+        struct stat found = {};
+        EXPECT_EQ(::lstat((raw() / path).c_str(), &found), 0) << path;
+        return found;
     }
     std::string text(const std::string& path = "text") {
         return actor().read(path).value_or("none");
@@ -119,11 +137,34 @@ TEST_F(KeepMine, NothingIsDoneWhereOneOfSeveralCannotBeHadS63) {
     as_agent();
     ASSERT_EQ(actor().append("own", "agent\n"), 0);
     as_user();
+    ASSERT_EQ(actor().append("own", "below\n"), 0);
     expect_conflict(":agents", "own");
 }
 
-TEST_F(KeepMine, AttributesThatChangedTooAreAConflictS63) {
+TEST_F(KeepMine, WhatTheUserMadeStaysWithoutTheAgentsLinesS63) {
     start();
+    make("own", "user\n");
+    as_agent();
+    ASSERT_EQ(actor().append("own", "agent\n"), 0);
+    as_user();
+    expect_left("user\n", "own");
+}
+
+TEST_F(KeepMine, AttributesStayTheUsersS63) {
+    start();
+    agent(numbered({{10, "agent"}}));
+    user(numbered({{10, "agent"}, {20, "user"}}));
+    ASSERT_EQ(actor().chmod("text", 0600), 0);
+    ASSERT_OK(operations().revert(World::asker(), ":agents", false));
+    EXPECT_EQ(look("text").st_mode & 07777U, 0600U);
+    ASSERT_OK(operations().undo(World::asker(), 1, overlay::Consent::kAll));
+    expect_left(numbered({{20, "user"}}));
+}
+
+TEST_F(KeepMine, AttributesThatBothChangedAreAConflictS63) {
+    start();
+    as_agent();
+    ASSERT_EQ(actor().chmod("text", 0640), 0);
     agent(numbered({{10, "agent"}}));
     user(numbered({{10, "agent"}, {20, "user"}}));
     ASSERT_EQ(actor().chmod("text", 0600), 0);
@@ -142,6 +183,182 @@ TEST_F(KeepMine, UndoOfASessionPutsNothingTogetherS60) {
     agent(numbered({{10, "agent"}}));
     user(numbered({{10, "agent"}, {20, "user"}}));
     expect_conflict("agent", "text");
+}
+
+TEST_F(KeepMine, TheAgentReplacedTheFileS63) {
+    before("text", numbered({}));
+    std::filesystem::create_hard_link(raw() / "text", raw() / "link");
+    start();
+    const auto inode = look("text").st_ino;
+    agent_saves(numbered({{10, "agent"}}));
+    EXPECT_NE(look("text").st_ino, inode);
+    user(numbered({{10, "agent"}, {20, "user"}}));
+    ASSERT_OK(operations().revert(World::asker(), ":agents", false));
+    EXPECT_EQ(text(), numbered({{20, "user"}}));
+    EXPECT_EQ(look("text").st_ino, inode);
+    EXPECT_EQ(text("link"), numbered({{20, "user"}}));
+    ASSERT_OK(operations().undo(World::asker(), 1, overlay::Consent::kAll));
+    EXPECT_EQ(text("link"), numbered({}));
+    expect_left(numbered({{20, "user"}}));
+}
+
+TEST_F(KeepMine, TheUserReplacedTheFileS63) {
+    start();
+    agent(numbered({{10, "agent"}}));
+    user_saves(numbered({{10, "agent"}, {20, "user"}}));
+    const auto inode = look("text").st_ino;
+    ASSERT_OK(operations().revert(World::asker(), ":agents", false));
+    EXPECT_EQ(look("text").st_ino, inode);
+    ASSERT_OK(operations().undo(World::asker(), 1, overlay::Consent::kAll));
+    expect_left(numbered({{20, "user"}}));
+}
+
+TEST_F(KeepMine, BothReplacedTheFileS63) {
+    start();
+    agent_saves(numbered({{10, "agent"}}));
+    user_saves(numbered({{10, "agent"}, {20, "user"}}));
+    expect_left(numbered({{20, "user"}}));
+}
+
+TEST_F(KeepMine, TheUserReplacedTheFileBeforeTheAgentS63) {
+    start();
+    user_saves(numbered({{20, "user"}}));
+    const struct stat mine = look("text");
+    agent_saves(numbered({{10, "agent"}, {20, "user"}}));
+    ASSERT_OK(operations().revert(World::asker(), ":agents", false));
+    EXPECT_EQ(look("text").st_ino, mine.st_ino);
+    EXPECT_EQ(look("text").st_mtim.tv_nsec, mine.st_mtim.tv_nsec);
+    ASSERT_OK(operations().undo(World::asker(), 1, overlay::Consent::kAll));
+    expect_left(numbered({{20, "user"}}));
+}
+
+TEST_F(KeepMine, NoTextIsNeededWhereTheUserCameFirstS63) {
+    start();
+    user_saves(std::string("a\0user", 6));
+    agent_saves(std::string("a\0agent", 7));
+    expect_left(std::string("a\0user", 6));
+}
+
+TEST_F(KeepMine, WhatTheUserMadeAndTheAgentReplacedS63) {
+    start();
+    user_saves(numbered({{20, "user"}}), "own");
+    agent_saves(numbered({{10, "agent"}, {20, "user"}}), "own");
+    user(numbered({}));
+    replace("own", numbered({{10, "agent"}, {20, "user"}, {25, "user"}}));
+    expect_left(numbered({{20, "user"}, {25, "user"}}), "own");
+}
+
+TEST_F(KeepMine, AttributesOfReplacementsS63) {
+    start();
+    as_agent();
+    make("text.tmp", numbered({{10, "agent"}}));
+    ASSERT_EQ(actor().chmod("text.tmp", 0600), 0);
+    ASSERT_EQ(actor().rename("text.tmp", "text", 0), 0);
+    user(numbered({{10, "agent"}, {20, "user"}}));
+    ASSERT_EQ(actor().set_xattr("text", "user.mine", "yes", 0), 0);
+    ASSERT_OK(operations().revert(World::asker(), ":agents", false));
+    EXPECT_EQ(look("text").st_mode & 07777U, 0644U);
+    char value[8] = {};
+    EXPECT_EQ(::getxattr((raw() / "text").c_str(), "user.mine", value, sizeof value), 3);
+    ASSERT_OK(operations().undo(World::asker(), 1, overlay::Consent::kAll));
+    EXPECT_EQ(look("text").st_mode & 07777U, 0600U);
+    expect_left(numbered({{20, "user"}}));
+}
+
+TEST_F(KeepMine, SavedInAnyOrderS63) {
+    for (unsigned seed = 1; seed <= 40; ++seed) {
+        SCOPED_TRACE(seed);
+        std::filesystem::remove_all(raw());
+        start();
+        std::mt19937 random(seed);
+        std::map<int, std::string> all, mine;
+        for (int step = 0; step < 7; ++step) {
+            const bool by_user = random() % 2 == 0;
+            const int line = static_cast<int>(random() % 4) * 8 + (by_user ? 6 : 2);
+            all[line] = (by_user ? "user " : "agent ") + std::to_string(step);
+            if (by_user) mine[line] = all[line];
+            if (random() % 4 == 0) checkpoint();
+            if (random() % 2 == 0) {
+                by_user ? as_user() : as_agent();
+                save("text", numbered(all), by_user ? "~" : ".new");
+                as_user();
+            } else {
+                by_user ? user(numbered(all)) : agent(numbered(all));
+            }
+        }
+        if (mine.size() == all.size()) continue;  // no agent came
+        expect_left(numbered(mine));
+        world_.reset();
+    }
+}
+
+TEST_F(KeepMine, ReplacedWithTheSameLinesIsAConflictS63) {
+    start();
+    agent_saves(numbered({{10, "agent"}}));
+    user_saves(numbered({{10, "user"}}));
+    expect_conflict(":agents", "text");
+    user_saves(numbered({{10, "agent"}, {11, "user"}}));
+    expect_conflict(":agents", "text");
+}
+
+TEST_F(KeepMine, WhatWasReplacedAndWrittenByAnotherNameIsAConflictS63) {
+    before("text", numbered({}));
+    std::filesystem::create_hard_link(raw() / "text", raw() / "link");
+    start();
+    agent_saves(numbered({{10, "agent"}}));
+    user(numbered({{10, "agent"}, {20, "user"}}));
+    replace("link", numbered({{25, "user"}}));
+    expect_conflict(":agents", "text");
+}
+
+TEST_F(KeepMine, OneFileThatWasReplacedAtTwoNamesIsAConflictS63) {
+    before("text", numbered({}));
+    std::filesystem::create_hard_link(raw() / "text", raw() / "link");
+    start();
+    agent_saves(numbered({{10, "agent"}}));
+    agent_saves(numbered({{10, "agent"}}), "link");
+    user(numbered({{10, "agent"}, {20, "user"}}));
+    replace("link", numbered({{10, "agent"}, {25, "user"}}));
+    expect_conflict(":agents", "link");
+}
+
+TEST_F(KeepMine, WhatTheAgentMovedOverAFileGoesBackWithTheUsersChangesS63) {
+    before("other", "other\n");
+    start();
+    as_agent();
+    ASSERT_EQ(actor().rename("other", "text", 0), 0);
+    as_user();
+    ASSERT_EQ(actor().append("text", "user\n"), 0);
+    expect_left("other\nuser\n", "other");
+}
+
+TEST_F(KeepMine, WhatTheUserMovedThereKeepsNothingOfTheAgentS63) {
+    before("other", numbered({}));
+    start();
+    agent(numbered({{2, "agent"}}));
+    as_agent();
+    replace("other", numbered({{10, "agent"}}));
+    as_user();
+    ASSERT_EQ(actor().rename("other", "text", 0), 0);
+    ASSERT_EQ(actor().append("text", "user\n"), 0);
+    expect_conflict(":agents", "text");
+}
+
+TEST_F(KeepMine, AReplacementThatIsNoTextIsAConflictS63) {
+    start();
+    agent_saves(std::string("a\0b\n", 4));
+    user_saves(std::string("a\0b\nuser\n", 9));
+    expect_conflict(":agents", "text");
+}
+
+TEST_F(KeepMine, AReplacementThatWasMovedOnIsTheAgentsS63) {
+    start();
+    agent_saves(numbered({{10, "agent"}}));
+    ASSERT_EQ(actor().link("text", "mine"), 0);
+    user(numbered({{10, "agent"}, {20, "user"}}));
+    ASSERT_OK(operations().revert(World::asker(), ":agents", false));
+    EXPECT_EQ(text("mine"), numbered({{10, "agent"}, {20, "user"}}));
+    ASSERT_OK(operations().undo(World::asker(), 1, overlay::Consent::kAll));
 }
 
 }  // namespace

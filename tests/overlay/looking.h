@@ -68,9 +68,9 @@ class Looking : public ::testing::Test {
         ASSERT_EQ(actor().write(path, 0, text), 0) << path;
     }
     /// As editors do: a new file, renamed over the old one.
-    void save(const std::string& path, std::string_view text) {
-        make(path + ".tmp", text);
-        ASSERT_EQ(actor().rename(path + ".tmp", path, 0), 0) << path;
+    void save(const std::string& path, std::string_view text, const std::string& by = ".tmp") {
+        make(path + by, text);
+        ASSERT_EQ(actor().rename(path + by, path, 0), 0) << path;
     }
     /// Above what the kernel gives out: found by the run it is registered for.
     static constexpr pid_t kAgent = 5'000'001;
