@@ -4,6 +4,7 @@
 
 #include <cctype>
 #include <cerrno>
+#include <csignal>
 
 #include "base/syscalls.h"
 
@@ -11,16 +12,41 @@ namespace unwrite::cli {
 
 namespace {
 
-/// A line of stdin, read byte by byte: what comes after it belongs to whoever reads next. False at
-/// the end.
-bool read_answer(std::string& line) {
+volatile std::sig_atomic_t g_woken = 0;
+
+/// While it lives, a wait for input ends when the process was stopped (Ctrl-Z) and goes on: what
+/// was asked is out of sight by then.
+class Waking {
+ public:
+    Waking() {
+        g_woken = 0;
+        struct sigaction note = {};
+        note.sa_handler = [](int) { g_woken = 1; };
+        ::sigaction(SIGCONT, &note, &before_);
+    }
+    ~Waking() { ::sigaction(SIGCONT, &before_, nullptr); }
+    Waking(const Waking&) = delete;
+    Waking& operator=(const Waking&) = delete;
+
+ private:
+    struct sigaction before_ = {};
+};
+
+enum class Read { kLine, kAskAgain, kEnd };
+
+/// A line of stdin, read byte by byte: what comes after it belongs to whoever reads next.
+Read read_answer(std::string& line) {
     line.clear();
     for (;;) {
         char c = 0;
         const ssize_t got = ::read(STDIN_FILENO, &c, 1);
-        if (got < 0 && sys::last_error().number() == EINTR) continue;
-        if (got <= 0) return !line.empty();
-        if (c == '\n') return true;
+        if (got < 0 && sys::last_error().number() == EINTR) {
+            if (g_woken == 0) continue;
+            g_woken = 0;
+            return Read::kAskAgain;
+        }
+        if (got <= 0) return line.empty() ? Read::kEnd : Read::kLine;
+        if (c == '\n') return Read::kLine;
         line += c;
     }
 }
@@ -32,13 +58,17 @@ bool can_ask() {
 }
 
 char ask(Context& context, const std::string& question, std::string_view letters) {
+    const Waking waking;
     std::string line;
     for (;;) {
         context.notes.print(question + " ");
-        if (const Result<> shown = context.notes.flush(); !shown || !read_answer(line)) {
+        const Result<> shown = context.notes.flush();
+        const Read read = shown ? read_answer(line) : Read::kEnd;
+        if (read == Read::kEnd) {
             context.notes.print("\n");
             return letters.back();
         }
+        if (read == Read::kAskAgain) continue;
         const std::size_t first = line.find_first_not_of(" \t");
         if (first == std::string::npos) continue;
         const char c = static_cast<char>(std::tolower(static_cast<unsigned char>(line[first])));

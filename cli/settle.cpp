@@ -4,9 +4,12 @@
 
 #include <cerrno>
 
+#include "cli/decision.h"
 #include "cli/heaps.h"
 #include "cli/prompt.h"
 #include "cli/render.h"
+#include "cli/reviewing.h"
+#include "cli/screen/curses_display.h"
 #include "cli/text.h"
 
 namespace unwrite::cli {
@@ -19,7 +22,7 @@ Colour colour_of(const Output& output) {
     return output.has_colour() ? Colour::kYes : Colour::kNo;
 }
 
-Result<> review(Context& context, overlay::Operations& operations, const std::string& since) {
+Result<> show(Context& context, overlay::Operations& operations, const std::string& since) {
     TRY_ASSIGN(const std::vector<overlay::FileDiff> diffs, operations.diff(since, "", {}, true));
     for (const overlay::FileDiff& diff : diffs) {
         context.notes.print(diff_lines(diff, true, colour_of(context.notes)));
@@ -27,7 +30,29 @@ Result<> review(Context& context, overlay::Operations& operations, const std::st
     return {};
 }
 
-Result<Ending> choose(Context& context, overlay::Operations& operations, const Question& question) {
+/// True when something was decided: what is open then was left open on purpose. A terminal that
+/// has no full screen shows the diffs.
+Result<bool> review(Context& context, Workspace& workspace, const Question& question) {
+    auto display = screen::open_curses(context.notes.has_colour());
+    if (!display) {
+        TRY(show(context, workspace.operations(), question.since));
+        return false;
+    }
+    // A decision is about what the task began with, whatever the question was about.
+    const char* greeting = question.since == question.discard_to && !question.since.empty()
+                               ? "This is the whole task: also what was open before the run."
+                               : "";
+    TRY_ASSIGN(const std::optional<Reviewed> reviewed,
+               review_on_screen(workspace, std::move(display), "review", greeting,
+                                [](const overlay::Decision&) { return Result<>(); }));
+    if (!reviewed) return false;
+    context.notes.print(decided_words(reviewed->decided, Saying::kDone, colour_of(context.notes)));
+    TRY_ASSIGN(const overlay::Status status, workspace.operations().status("", false));
+    if (!status.changes.empty()) context.notes.line("Still open: " + summary_words(status.changes));
+    return true;
+}
+
+Result<Ending> choose(Context& context, Workspace& workspace, const Question& question) {
     for (;;) {
         // The last letter is the answer where there is no more input: nothing is changed then.
         switch (ask(context, question.choices, "cdrk")) {
@@ -35,9 +60,11 @@ Result<Ending> choose(Context& context, overlay::Operations& operations, const Q
                 return Ending::kCommit;
             case 'd':
                 return Ending::kDiscard;
-            case 'r':
-                TRY(review(context, operations, question.since));
+            case 'r': {
+                TRY_ASSIGN(const bool decided, review(context, workspace, question));
+                if (decided) return Ending::kKeep;
                 break;
+            }
             default:
                 return Ending::kKeep;
         }
@@ -71,10 +98,9 @@ Result<Ending> parse_ending(const std::string& word) {
                  "read " + quote_name(word) + ": not ask, keep, commit or discard");
 }
 
-Result<Settled> settle(Context& context, overlay::Operations& operations, Ending ending,
-                       const Question& question) {
+Result<> settle(Context& context, Workspace& workspace, Ending ending, const Question& question) {
     if (ending == Ending::kAsk && can_ask()) {
-        TRY_ASSIGN(ending, choose(context, operations, question));
+        TRY_ASSIGN(ending, choose(context, workspace, question));
     } else if (ending == Ending::kAsk) {
         context.notes.line(
             "Kept. `unwrite diff` shows it, `unwrite commit` accepts it, `unwrite discard` takes "
@@ -82,22 +108,18 @@ Result<Settled> settle(Context& context, overlay::Operations& operations, Ending
         ending = Ending::kKeep;
     }
     if (ending == Ending::kCommit) {
-        TRY(operations.commit(asker(), "", false));
+        TRY(workspace.operations().commit(asker(), "", false));
         context.notes.line("Committed.");
-        return Settled::kCommitted;
     }
-    if (ending == Ending::kDiscard) {
-        TRY(discard(context, operations, question));
-        return Settled::kDiscarded;
-    }
-    return Settled::kKept;
+    if (ending == Ending::kDiscard) TRY(discard(context, workspace.operations(), question));
+    return {};
 }
 
-Result<Settled> settle_unfinished(Context& context, overlay::Operations& operations,
-                                  bool interrupted, Ending ending) {
-    TRY_ASSIGN(const overlay::Status status, operations.status("", false));
+Result<> settle_unfinished(Context& context, Workspace& workspace, bool interrupted,
+                           Ending ending) {
+    TRY_ASSIGN(const overlay::Status status, workspace.operations().status("", false));
     const std::uint64_t files = files_changed(status.changes);
-    if (!status.task_open || files == 0) return Settled::kKept;
+    if (!status.task_open || files == 0) return {};
     const std::string count = fmt::format("{} {} modified.", counted(files, "file", "files"),
                                           files == 1 ? "was" : "were");
     context.notes.line(interrupted ? "unwrite was interrupted during a task. " + count
@@ -110,9 +132,9 @@ Result<Settled> settle_unfinished(Context& context, overlay::Operations& operati
             "Kept: there is no terminal to ask. `unwrite recover --commit`, `--discard` or "
             "`--keep` decide, "
             "or `--on-unfinished` at the mount.");
-        return Settled::kKept;
+        return {};
     }
-    return settle(context, operations, ending, question);
+    return settle(context, workspace, ending, question);
 }
 
 void warn_of_moved(Context& context, const overlay::Moved& moved) {

@@ -22,15 +22,11 @@ struct Question {
         session;  ///< whose work the question is about: discarding it takes along nobody else's
 };
 
-enum class Settled { kKept, kCommitted, kDiscarded };
-
 /// Does what `ending` says; kAsk asks on a terminal and keeps (saying how to go on) elsewhere.
-Result<Settled> settle(Context& context, overlay::Operations& operations, Ending ending,
-                       const Question& question);
+Result<> settle(Context& context, Workspace& workspace, Ending ending, const Question& question);
 
 /// The sentence and the question of a task that an earlier mount left, when there is one.
-Result<Settled> settle_unfinished(Context& context, overlay::Operations& operations,
-                                  bool interrupted, Ending ending);
+Result<> settle_unfinished(Context& context, Workspace& workspace, bool interrupted, Ending ending);
 
 /// How to get back what a discard took.
 std::string way_back(const overlay::Moved& moved);

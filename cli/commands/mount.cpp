@@ -31,7 +31,7 @@ Result<int> mount(Context& context, const MountOptions& options) {
         context.notes.line("unwrite: finished a restore or commit that was interrupted");
     tell_set_aside(context, info.set_aside);
     tell_taken_back(context, info.taken_back);
-    TRY(settle_unfinished(context, workspace.operations(), info.interrupted, ending));
+    TRY(settle_unfinished(context, workspace, info.interrupted, ending));
     return kDone;
 }
 

@@ -63,7 +63,7 @@ Result<int> recover(Context& context, const RecoverOptions& options) {
                          summary_words(status.changes) + " since n" + std::to_string(status.root));
     }
     if (options.status) return status.wounded ? kNeedsRecovery : kDone;
-    TRY(settle_unfinished(context, workspace.operations(), interrupted, ending_of(options)));
+    TRY(settle_unfinished(context, workspace, interrupted, ending_of(options)));
     return kDone;
 }
 

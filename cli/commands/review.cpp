@@ -12,9 +12,8 @@
 #include "cli/git_commit.h"
 #include "cli/prompt.h"
 #include "cli/render.h"
+#include "cli/reviewing.h"
 #include "cli/screen/curses_display.h"
-#include "cli/screen/session.h"
-#include "cli/screen/task_source.h"
 #include "cli/text.h"
 
 namespace unwrite::cli {
@@ -170,16 +169,15 @@ Result<int> conclude(Context& context, Workspace& workspace, const ReviewOptions
     return kDone;
 }
 
-Result<int> review_on_screen(Context& context, Workspace& workspace, const ReviewOptions& options,
-                             std::unique_ptr<screen::Display> display, const std::string& text) {
-    screen::TaskSource source(workspace, text, [&](const overlay::Decision& decision) {
-        return check_git(workspace, options, decision);
-    });
-    TRY_ASSIGN(std::vector<screen::Item> items, source.read());
-    TRY_ASSIGN(const bool done, screen::hold_review(*display, source, std::move(items),
-                                                    workspace.root(), screen::charset_of_locale()));
-    display.reset();  // what is printed now is for the terminal as it was
-    if (done) return conclude(context, workspace, options, source.decision(), source.decided());
+Result<int> review_all_at_once(Context& context, Workspace& workspace, const ReviewOptions& options,
+                               std::unique_ptr<screen::Display> display, const std::string& text) {
+    TRY_ASSIGN(const std::optional<Reviewed> reviewed,
+               review_on_screen(workspace, std::move(display), text, "",
+                                [&](const overlay::Decision& decision) {
+                                    return check_git(workspace, options, decision);
+                                }));
+    if (reviewed)
+        return conclude(context, workspace, options, reviewed->decision, reviewed->decided);
     context.notes.line("Nothing was done.");
     return kNothingToDo;
 }
@@ -224,7 +222,8 @@ Result<int> review(Context& context, const ReviewOptions& options) {
     const std::string text = options.text.empty() ? "review" : options.text;
     if (!options.script && !options.plain && !options.dry_run) {
         auto display = screen::open_curses(context.notes.has_colour());
-        if (display) return review_on_screen(context, workspace, options, std::move(display), text);
+        if (display)
+            return review_all_at_once(context, workspace, options, std::move(display), text);
     }
     return review_in_lines(context, workspace, options, text);
 }

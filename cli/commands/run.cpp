@@ -76,7 +76,7 @@ Result<Workspace> mounted(Context& context) {
     tell_set_aside(context, info.set_aside);
     tell_taken_back(context, info.taken_back);
     TRY_ASSIGN(Workspace fresh, Workspace::open_mounted(info.mount_point));
-    TRY(settle_unfinished(context, fresh.operations(), info.interrupted, Ending::kKeep));
+    TRY(settle_unfinished(context, fresh, info.interrupted, Ending::kKeep));
     return fresh;
 }
 
@@ -209,9 +209,9 @@ Result<overlay::Status> print_summary(Context& context, overlay::Operations& ope
     return status;
 }
 
-Result<> finish(Context& context, overlay::Operations& operations, const RunOptions& options,
-                const Ran& ran, bool clean_before) {
-    TRY_ASSIGN(const overlay::Status status, print_summary(context, operations, ran));
+Result<> finish(Context& context, Workspace& workspace, const RunOptions& options, const Ran& ran,
+                bool clean_before) {
+    TRY_ASSIGN(const overlay::Status status, print_summary(context, workspace.operations(), ran));
     if (status.changes.empty()) return {};
     TRY_ASSIGN(Ending ending, parse_ending(options.on_exit));
     if (options.discard_on_failure && exit_code_of(ran.ended) != 0) ending = Ending::kDiscard;
@@ -223,8 +223,7 @@ Result<> finish(Context& context, overlay::Operations& operations, const RunOpti
     const std::string node = fmt::format("n{}", ran.node.number);
     const Question question{node, clean_before ? "" : node, "[C]ommit  [D]iscard  [R]eview",
                             ran.session};
-    TRY(settle(context, operations, ending, question));
-    return {};
+    return settle(context, workspace, ending, question);
 }
 
 Result<int> run(Context& context, const RunOptions& options) {
@@ -247,8 +246,7 @@ Result<int> run(Context& context, const RunOptions& options) {
         context.notes.line("unwrite: run " + quote_name(options.command[0]) + ": " +
                            Error(ran.ended.exec_failure).message());
     }
-    const Result<> finished =
-        finish(context, workspace.operations(), options, ran, before.changes.empty());
+    const Result<> finished = finish(context, workspace, options, ran, before.changes.empty());
     if (!finished) return finished.error();
     return exit_code_of(ran.ended);
 }

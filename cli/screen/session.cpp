@@ -34,11 +34,22 @@ void page(Display& display, Review& review) {
     if (!done) review.tell(done.error().message());
 }
 
+/// As the terminal stops what runs on it. Where no shell could wake it again, the kernel lets it go
+/// on.
+Result<> stop() {
+    struct sigaction plain = {};
+    struct sigaction before = {};
+    plain.sa_handler = SIG_DFL;
+    ::sigaction(SIGTSTP, &plain, &before);
+    ::kill(0, SIGTSTP);
+    ::sigaction(SIGTSTP, &before, nullptr);
+    return {};
+}
+
 }  // namespace
 
-Result<bool> hold_review(Display& display, Source& source, std::vector<Item> items,
-                         const std::string& root, Charset charset) {
-    Review review(source, std::move(items), display.size());
+Result<bool> hold_review(Display& display, Review& review, const std::string& root,
+                         Charset charset) {
     for (;;) {
         if (!(display.size() == review.size())) review.resize(display.size());
         display.draw(paint(review, charset));
@@ -52,10 +63,7 @@ Result<bool> hold_review(Display& display, Source& source, std::vector<Item> ite
                 page(display, review);
                 break;
             case Next::kSuspend:
-                TRY(display.away([]() -> Result<> {
-                    ::raise(SIGSTOP);
-                    return {};
-                }));
+                TRY(display.away(stop));
                 break;
             case Next::kRedraw:
                 display.redraw();

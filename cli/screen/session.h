@@ -9,7 +9,7 @@ namespace unwrite::cli::screen {
 
 /// `root`: where the files are, for an editor. True when the decision was carried out; false when
 /// the person left, and nothing was done.
-Result<bool> hold_review(Display& display, Source& source, std::vector<Item> items,
-                         const std::string& root, Charset charset);
+Result<bool> hold_review(Display& display, Review& review, const std::string& root,
+                         Charset charset);
 
 }  // namespace unwrite::cli::screen

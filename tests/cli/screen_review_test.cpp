@@ -350,8 +350,8 @@ TEST_F(ScreenReview, ASessionFromItsBeginningToItsEnd) {
     ::unsetenv("VISUAL");
     FakeDisplay display;
     display.keys = "apeaaAqy";
-    const auto done =
-        hold_review(display, source, {item("a"), item("b"), item("c")}, "/", Charset::kAscii);
+    Review three(source, {item("a"), item("b"), item("c")}, display.size());
+    const auto done = hold_review(display, three, "/", Charset::kAscii);
     ASSERT_TRUE(done.ok());
     EXPECT_TRUE(*done);
     EXPECT_EQ(display.aways, 2);
@@ -359,7 +359,8 @@ TEST_F(ScreenReview, ASessionFromItsBeginningToItsEnd) {
     EXPECT_EQ(display.frames.back().size, (Size{40, 180}));
     display.keys = "Aq";
     display.at = 0;
-    const auto left = hold_review(display, source, {item("a")}, "/", Charset::kAscii);
+    Review one(source, {item("a")}, display.size());
+    const auto left = hold_review(display, one, "/", Charset::kAscii);
     ASSERT_TRUE(left.ok());
     EXPECT_FALSE(*left);
     EXPECT_EQ(source.carried_out, 1);

@@ -312,6 +312,7 @@ S61_colours_only_where_they_are_wanted() {
 }
 has_colours() { TMUX_TMPDIR=/tmp tmux -L "$tmux_name" capture-pane -p -e -t it | grep -qE $'\e\\[([0-9;]*;)?3[0-7]m'; }
 
+asked_again() { ! screen_has "3 open" && screen_has "[R]eview"; }
 S54_S55_S61_S63_a_run_and_a_discard_on_a_terminal() {
     echo one >"$W/a"
     echo one >"$W/gone"
@@ -323,6 +324,9 @@ S54_S55_S61_S63_a_run_and_a_discard_on_a_terminal() {
     sees "[C]ommit  [D]iscard  [R]eview"
     keys r Enter
     sees "+two"
+    sees "3 open"
+    keys C-c
+    wait_for "the question again" asked_again
     keys c Enter
     sees "Committed."
     sees "ended with 0"

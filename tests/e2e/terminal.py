@@ -1,4 +1,4 @@
-"""Runs a program on a terminal of its own and answers its questions.
+"""Runs a program on a plain terminal of its own (no colours, no full screen) and answers its questions.
 
     terminal.py "QUESTION=ANSWER" ... -- PROGRAM ARGUMENTS...
 
@@ -19,6 +19,7 @@ def main():
     pid, terminal = pty.fork()
     if pid == 0:
         os.environ["NO_COLOR"] = "1"
+        os.environ["TERM"] = "dumb"
         os.execvp(sys.argv[dashes + 1], sys.argv[dashes + 1:])
     shown = b""
     searched = 0

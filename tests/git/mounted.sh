@@ -271,6 +271,36 @@ S62_S76_a_review_that_is_left_commits_what_was_accepted_until_then() {
     check_state
 }
 
+S62_S76_a_review_on_the_screen_commits_what_was_accepted() {
+    source "$here/terminal.sh"
+    agent_repository
+    begin
+    for file in a made; do echo changed >>$file; done
+    touch new
+    remember changed
+    open_screen 100 30 review --git -m left
+    sees "3 open"
+    keys C-c
+    sees "ended with 3"
+    close_screen
+    same changed
+    open_screen 100 30 review --git -m left
+    sees "3 open"
+    keys a q k
+    sees "Do so?"
+    keys y
+    sees "git: "
+    sees "ended with 0"
+    close_screen
+    [[ $(git show --format=%s --name-status HEAD) == $'left\n\nM\ta' ]] || fail "$(git show HEAD)"
+    [[ $(git --no-optional-locks status --porcelain) == $' M made\n?? new' ]] || fail "$(git status)"
+    u discard --yes
+    [[ -z $(git --no-optional-locks status --porcelain) ]] || fail "$(git status)"
+    [[ $(git log -1 --format=%s) == left ]] || fail "the commit is gone"
+    end
+    check_state
+}
+
 S76_a_git_commit_takes_nothing_that_was_not_accepted() {
     agent_repository
     mkdir "$W/src"
