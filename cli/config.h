@@ -41,10 +41,13 @@ struct Config {
 
     /// kUsage naming the rule whose pattern is wrong.
     Result<std::shared_ptr<const overlay::Policy>> policy() const;
+    /// Those of `rules` that are about no name below `workspace`, a descriptor of the raw
+    /// directory. Looks at each name.
+    Result<std::vector<overlay::RuleShown>> unmatched_rules(int workspace) const;
     overlay::SessionOptions session_options(
         bool create, std::shared_ptr<const overlay::Policy> policy = nullptr) const {
-        return {create, durable, mtime_now, std::move(policy), git_tags, ask_timeout, size_cap,
-                breaker};
+        return {create,   durable,     mtime_now, std::move(policy),
+                git_tags, ask_timeout, size_cap,  breaker};
     }
 };
 

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "cli/text.h"
+#include "overlay/unmatched_rules.h"
 
 namespace unwrite::cli {
 
@@ -203,6 +204,13 @@ Result<std::shared_ptr<const overlay::Policy>> Config::policy() const {
     }
     all.insert(all.end(), rules.begin(), rules.end());
     return overlay::Policy::compile(std::move(all));
+}
+
+Result<std::vector<overlay::RuleShown>> Config::unmatched_rules(int workspace) const {
+    TRY_ASSIGN(const std::vector<Rule> unmatched, overlay::unmatched_rules(rules, workspace, 0));
+    std::vector<overlay::RuleShown> all;
+    std::transform(unmatched.begin(), unmatched.end(), std::back_inserter(all), overlay::shown);
+    return all;
 }
 
 }  // namespace unwrite::cli

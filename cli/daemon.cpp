@@ -23,6 +23,7 @@
 #include "control/rendezvous.h"
 #include "control/server.h"
 #include "fs/mount.h"
+#include "overlay/unmatched_rules.h"
 
 namespace unwrite::cli {
 
@@ -105,6 +106,16 @@ std::vector<std::string> taken_back(overlay::Operations& operations, int workspa
     return paths ? *paths : std::vector<std::string>();
 }
 
+/// A mount does not wait for a walk over a large tree.
+constexpr std::size_t kMostNamesAtMount = 10'000;
+
+void warn_of_unmatched(const Config& config, int workspace) {
+    const auto unmatched = overlay::unmatched_rules(config.rules, workspace, kMostNamesAtMount);
+    if (!unmatched) return log::warning("try the rules: " + unmatched.error().message());
+    for (const overlay::Rule& rule : *unmatched)
+        log::warning("a rule is about nothing that is here: " + overlay::describe(rule));
+}
+
 struct Served {
     std::shared_ptr<UniqueFd> workspace;  ///< the raw directory, to read the configuration anew
     std::unique_ptr<overlay::Session> session;
@@ -134,6 +145,7 @@ Result<Served> open_all(DaemonOptions& options, bool keep_stderr) {
                overlay::Session::open(std::move(options.workspace),
                                       options.config.session_options(true, policy)));
     if (!keep_stderr) TRY(open_log(workspace.get()));
+    warn_of_unmatched(options.config, workspace.get());
     served.workspace = std::make_shared<UniqueFd>(std::move(workspace));
     fs::MountOptions mounting;
     mounting.mountpoint = options.mount_point;
@@ -152,11 +164,12 @@ Result<Served> open_all(DaemonOptions& options, bool keep_stderr) {
         return {};
     };
     service.reload = [raw = served.workspace, session = served.session.get()](
-                         const overlay::Asker& asker, bool only_check) -> Result<> {
+                         const overlay::Asker& asker,
+                         bool only_check) -> Result<std::vector<overlay::RuleShown>> {
         TRY_ASSIGN(const Config config, load_config(raw->get()));
         TRY_ASSIGN(auto rules, config.policy());
-        if (only_check) return {};
-        return session->replace_policy(asker, std::move(rules));
+        if (!only_check) TRY(session->replace_policy(asker, std::move(rules)));
+        return config.unmatched_rules(raw->get());
     };
     service.oversight = &served.session->oversight();
     control::ServerOptions listening;

@@ -14,7 +14,10 @@ struct Service {
     DaemonInfo info;
     std::function<Result<>()> stop;  ///< begins the unmount and returns
     /// Reads the configuration anew and puts its policy in force, unless it is only to be checked.
-    std::function<Result<>(const overlay::Asker& asker, bool only_check)> reload;
+    /// Answers with its rules that are about no name in the workspace.
+    std::function<Result<std::vector<overlay::RuleShown>>(const overlay::Asker& asker,
+                                                          bool only_check)>
+        reload;
     overlay::Oversight* oversight = nullptr;  ///< outlives the server; null: there is none
 };
 

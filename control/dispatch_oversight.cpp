@@ -71,8 +71,8 @@ Result<Json> Dispatch::reload(Call& call) {
     if (!service_.reload) return nobody_oversees();
     bool check = false;
     TRY(Fields(call.arguments).get("check", check).done());
-    TRY(service_.reload(call.asker, check));
-    return Json::object();
+    TRY_ASSIGN(const std::vector<overlay::RuleShown> unmatched, service_.reload(call.asker, check));
+    return Json{{"unmatched", encode_list(unmatched)}};
 }
 
 Result<Json> Dispatch::questions(Call& call) {

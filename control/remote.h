@@ -60,8 +60,8 @@ class Remote final : public overlay::Operations, public overlay::Oversight {
                                      bool approve, bool whole_rule) override;
     Result<> pass_over(overlay::QuestionNumber number, std::uint64_t watcher) override;
     /// Makes the daemon read its configuration anew and, unless it is only to be checked, put the
-    /// policy of it in force.
-    Result<> reload_policy(bool only_check);
+    /// policy of it in force. Answers with the rules that are about no name there.
+    Result<std::vector<overlay::RuleShown>> reload_policy(bool only_check);
 
  private:
     explicit Remote(MountPoint mount) : mount_(std::move(mount)) {}

@@ -60,9 +60,11 @@ Result<> Remote::pass_over(overlay::QuestionNumber number, std::uint64_t watcher
     return {};
 }
 
-Result<> Remote::reload_policy(bool only_check) {
-    TRY(ask("reload", Json{{"check", only_check}}));
-    return {};
+Result<std::vector<overlay::RuleShown>> Remote::reload_policy(bool only_check) {
+    TRY_ASSIGN(const Json json, ask("reload", Json{{"check", only_check}}));
+    std::vector<overlay::RuleShown> unmatched;
+    TRY(Fields(json).get_list("unmatched", unmatched).done());
+    return unmatched;
 }
 
 }  // namespace unwrite::control

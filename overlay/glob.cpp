@@ -148,13 +148,17 @@ Result<Glob> Glob::compile(std::string_view pattern, Style style) {
         if (!rooted && text.find('/') == std::string_view::npos)
             glob.components_.emplace_back("**");
     }
-    for (const std::string_view part : split(text)) {
+    for (std::string_view part : split(text)) {
         TRY(check_component(part));
+        if (style == Style::kRelative && part.size() > 1 && takes_any(part)) part = "**";
         if (part == "**" && !glob.components_.empty() && glob.components_.back() == "**") continue;
         glob.components_.emplace_back(part);
     }
     if (glob.components_.size() > kMostComponents) return wrong("it has more than 256 components");
     if (style == Style::kRelative) {
+        // `X/**/` is about directories at any depth, and `**` alone would be X as well.
+        if (glob.directories_only_ && glob.components_.back() == "**")
+            glob.components_.emplace_back("*");
         // What matches covers what is below it: `X/**` is X.
         if (glob.components_.size() > 1 && glob.components_.back() == "**")
             glob.components_.pop_back();

@@ -9,6 +9,7 @@
 #include "base/lend_mode.h"
 #include "journal/state_dir.h"
 #include "overlay/view.h"
+#include "overlay/walk.h"
 
 namespace unwrite::overlay {
 
@@ -166,37 +167,6 @@ PolicedTree::Mark PolicedTree::judge(NodeId parent, std::string_view name, mode_
 
 // ---- what was there before
 
-Result<> PolicedTree::walk(UniqueFd top, const Visit& visit) const {
-    struct Pending {
-        std::shared_ptr<UniqueFd> parent;
-        std::string name;
-        std::string path;
-    };
-    const auto list = [&](UniqueFd fd, const std::string& path,
-                          std::vector<Pending>& pending) -> Result<> {
-        const auto here = std::make_shared<UniqueFd>(std::move(fd));
-        TRY_ASSIGN(const auto entries, sys::read_directory(here->get()));
-        for (const auto& entry : entries) {
-            if (path.empty() && entry.name == journal::StateDir::kName) continue;
-            std::string below = join_path(path, entry.name);
-            const auto x = sys::statx_at(here->get(), entry.name);
-            if (!x) continue;  // it vanished
-            if (!visit(below, *x)) return refused_by_policy();
-            if (S_ISDIR(x->st.st_mode)) pending.push_back({here, entry.name, std::move(below)});
-        }
-        return {};
-    };
-    std::vector<Pending> pending;
-    TRY(list(std::move(top), "", pending));
-    while (!pending.empty()) {
-        const Pending next = std::move(pending.back());
-        pending.pop_back();
-        auto fd = sys::open_listing_unseen(next.parent->get(), next.name);
-        if (fd) TRY(list(*std::move(fd), next.path, pending));
-    }
-    return {};
-}
-
 Result<UniqueFd> PolicedTree::whole_tree() const {
     TRY_ASSIGN(const HandlePtr root, objects_.open(objects_.root(), Access::kPath));
     return sys::open_unseen(root->fd.get(), O_RDONLY | O_DIRECTORY);
@@ -212,13 +182,13 @@ void PolicedTree::note_aliases() const {
     aliases_.clear();
     auto top = whole_tree();
     if (!top) return;
-    ignore(walk(*std::move(top),
-                [&](const std::string& path, const sys::StatX& x) {
-                    if (S_ISDIR(x.st.st_mode) || x.st.st_nlink < 2) return true;
-                    const Mark mark = judge_path(path, x.st.st_mode);
-                    if (mark.protects()) aliases_[key_of(x)].add(mark);
-                    return true;
-                }),
+    ignore(walk_below(*std::move(top),
+                      [&](const std::string& path, const sys::StatX& x) {
+                          if (S_ISDIR(x.st.st_mode) || x.st.st_nlink < 2) return true;
+                          const Mark mark = judge_path(path, x.st.st_mode);
+                          if (mark.protects()) aliases_[key_of(x)].add(mark);
+                          return true;
+                      }),
            "what cannot be listed cannot be linked to either");
 }
 
@@ -352,12 +322,14 @@ Result<bool> PolicedTree::check_moved(NodeId parent, std::string_view name, cons
     TRY_ASSIGN(const HandlePtr handle, objects_.open(above, Access::kPath));
     TRY_ASSIGN(UniqueFd top, sys::open_listing_unseen(handle->fd.get(), std::string(name)));
     bool asks = false;
-    TRY(walk(std::move(top), [&](const std::string& below, const sys::StatX& x) {
+    const Visit look = [&](const std::string& below, const sys::StatX& x) {
         const Mark before = judge_path(join_path(from, below), x.st.st_mode);
         const Mark after = judge_path(join_path(to, below), x.st.st_mode);
         asks |= before.user.ask != after.user.ask || before.agent.ask != after.agent.ask;
         return refusing(before) == refusing(after);
-    }));
+    };
+    TRY_ASSIGN(const bool stays_the_same, walk_below(std::move(top), look));
+    if (!stays_the_same) return refused_by_policy();
     return asks;
 }
 

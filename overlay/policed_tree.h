@@ -204,9 +204,7 @@ class PolicedTree final : public Tree {
     void forget_aliases();
     Result<bool> check_moved(NodeId parent, std::string_view name, const std::string& from,
                              const std::string& to) const;
-    using Visit = std::function<bool(const std::string& below, const sys::StatX& x)>;
     static Error refused_by_policy();
-    Result<> walk(UniqueFd top, const Visit& visit) const;
     /// The top of a walk of the whole workspace.
     Result<UniqueFd> whole_tree() const;
     template <class Make>

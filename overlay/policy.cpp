@@ -114,14 +114,26 @@ bool Policy::may_concern(std::string_view name) const {
                        [&](const Glob& glob) { return glob.may_begin_at(folded); });
 }
 
+bool Policy::is_about(std::size_t rule, std::string_view folded, std::uint32_t type) const {
+    if (rules_[rule].files_only && !S_ISREG(type)) return false;
+    return compiled_[rule].glob.matches(folded, S_ISDIR(type));
+}
+
+void Policy::note_matches(std::string_view path, std::uint32_t type,
+                          std::vector<bool>& matched) const {
+    const std::string folded = Glob::fold(path);
+    for (std::size_t i = 0; i < rules_.size(); ++i) {
+        if (!matched[i]) matched[i] = is_about(i, folded, type);
+    }
+}
+
 Verdict Policy::judge(std::string_view path, std::uint32_t type, bool agent) const {
     const std::string folded = Glob::fold(path);
     Verdict verdict;
     for (std::size_t i = 0; i < rules_.size(); ++i) {
         const Rule& rule = rules_[i];
         if (rule.subjects == (agent ? Subjects::kUser : Subjects::kAgents)) continue;
-        if (rule.files_only && !S_ISREG(type)) continue;
-        if (!compiled_[i].glob.matches(folded, S_ISDIR(type))) continue;
+        if (!is_about(i, folded, type)) continue;
         const Action action = compiled_[i].exception ? Action::kAllow : rule.action;
         if (action == Action::kWatch) verdict.watching = &rule;
         if (action == Action::kWatch) continue;

@@ -101,11 +101,15 @@ class Policy {
     bool may_concern(std::string_view name) const;
     /// `type`: S_IFMT bits of what is or would be there.
     Verdict judge(std::string_view path, std::uint32_t type, bool agent) const;
+    /// Sets the bit of each rule whose pattern is about this path, whatever other rules say and
+    /// whomever it binds. `matched`: one bit for each of rules().
+    void note_matches(std::string_view path, std::uint32_t type, std::vector<bool>& matched) const;
     /// False when a directory can move between these two paths without any verdict below it
     /// changing.
     bool tells_apart(std::string_view one, std::string_view other) const;
 
  private:
+    bool is_about(std::size_t rule, std::string_view folded, std::uint32_t type) const;
     void note_beginning(const Glob& glob);
     struct Compiled {
         Glob glob;

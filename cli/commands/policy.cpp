@@ -24,13 +24,15 @@ struct PolicyOptions {
     std::vector<std::string> command;
 };
 
-/// The workspace at or above `directory`, mounted or not, as a descriptor of its root; the
-/// configuration is read through it when it is not mounted.
-Result<std::shared_ptr<const overlay::Policy>> configured(const std::string& directory) {
+/// The root of the workspace at or above `directory`, which is not mounted.
+Result<UniqueFd> raw_root(const std::string& directory) {
     const std::string root = state_above(directory);
-    TRY_ASSIGN(const UniqueFd fd,
-               sys::open_at(AT_FDCWD, root.empty() ? directory : root, O_RDONLY | O_DIRECTORY));
-    TRY_ASSIGN(const Config config, load_config(fd.get()));
+    return sys::open_at(AT_FDCWD, root.empty() ? directory : root, O_RDONLY | O_DIRECTORY);
+}
+
+Result<std::shared_ptr<const overlay::Policy>> configured(const std::string& directory) {
+    TRY_ASSIGN(const UniqueFd root, raw_root(directory));
+    TRY_ASSIGN(const Config config, load_config(root.get()));
     return config.policy();
 }
 
@@ -121,16 +123,33 @@ Result<int> explain(Context& context, const PolicyOptions& options) {
     return kDone;
 }
 
+int tell_good(Context& context, const std::string& text,
+              const std::vector<overlay::RuleShown>& unmatched) {
+    if (context.json) {
+        context.out.line(
+            control::dump(control::Json{{"unmatched", control::encode_list(unmatched)}}));
+        return kDone;
+    }
+    context.out.line(text);
+    for (const overlay::RuleShown& rule : unmatched)
+        context.out.line(fmt::format("note: nothing that is here now matches {} ({})",
+                                     quote_name(rule.pattern), harmless(rule.source)));
+    return kDone;
+}
+
 Result<int> check(Context& context, const PolicyOptions& /*options*/) {
     TRY_ASSIGN(const std::optional<Workspace> workspace, mounted(context));
+    std::vector<overlay::RuleShown> unmatched;
     if (workspace) {
         // The workspace's own file is behind the mount: the daemon reads it.
-        TRY(workspace->remote()->reload_policy(true));
+        TRY_ASSIGN(unmatched, workspace->remote()->reload_policy(true));
     } else {
-        TRY(configured(context.base));
+        TRY_ASSIGN(const UniqueFd root, raw_root(context.base));
+        TRY_ASSIGN(const Config config, load_config(root.get()));
+        TRY(config.policy());
+        TRY_ASSIGN(unmatched, config.unmatched_rules(root.get()));
     }
-    context.out.line("The configuration is good.");
-    return kDone;
+    return tell_good(context, "The configuration is good.", unmatched);
 }
 
 Result<int> allow(Context& context, const PolicyOptions& options) {
@@ -176,9 +195,8 @@ Result<int> classes(Context& context, const PolicyOptions& options) {
 
 Result<int> reload(Context& context, const PolicyOptions& /*options*/) {
     TRY_ASSIGN(Workspace workspace, Workspace::open_mounted(context.base));
-    TRY(workspace.remote()->reload_policy(false));
-    context.out.line("The rules of the configuration are in force.");
-    return kDone;
+    TRY_ASSIGN(const auto unmatched, workspace.remote()->reload_policy(false));
+    return tell_good(context, "The rules of the configuration are in force.", unmatched);
 }
 
 }  // namespace

@@ -136,10 +136,22 @@ S165_wrong_rules_are_refused_by_line() {
     err_has "unwrite.toml:2"
     printf '[policy]\nprofile = "none"\n[[policy.rule]]\npattern = "*.lock"\naction = "deny-write"\n' \
         >"$XDG_CONFIG_HOME/unwrite/unwrite.toml"
+    say "a rule that is about nothing is told of"
+    u -C "$W" policy check
+    out_has "nothing that is here now matches *.lock"
     begin
     echo x >.env
+    u policy check
+    out_has "nothing that is here now matches *.lock"
+    expect 0 --json policy reload
+    json '[r["pattern"] for r in j["unmatched"]] == ["*.lock"]'
     refused "echo x >a.lock"
     end
+    grep -q 'warning: a rule is about nothing that is here: \*.lock' "$W/.unwrite/daemon.log" ||
+        fail "the log does not tell"
+    : >"$W/a.lock"
+    u -C "$W" policy check
+    out_lacks "nothing that is here"
 }
 
 S44_S82_refusals_are_in_the_audit_log() {

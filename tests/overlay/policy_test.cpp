@@ -35,6 +35,10 @@ TEST(Globs, InTheSpiritOfGitignore) {
     EXPECT_TRUE(matches("x/**", "x/a/b"));
     EXPECT_TRUE(matches("x", "x/a/b")) << "what matches covers what is below";
     EXPECT_TRUE(matches("x/", "x", true));
+    EXPECT_TRUE(matches("**/", "x", true));
+    EXPECT_FALSE(matches("**/", "x", false));
+    EXPECT_FALSE(matches("x/**/", "x", true));
+    EXPECT_TRUE(matches("x/**/", "x/y/z", false));
     EXPECT_FALSE(matches("x/", "x", false));
     EXPECT_TRUE(matches("x/", "x/a", false));
     EXPECT_TRUE(matches("[ab]?[!c]", "axd"));
