@@ -139,6 +139,14 @@ bool takes_a_command(const std::vector<std::string>& words) {
     return commands[0] == "run" || commands == std::vector<std::string>{"policy", "classes"};
 }
 
+/// Whether nothing but the status is asked for.
+bool asks_for_status(const std::vector<std::string>& words) {
+    std::size_t at = 0;
+    while (at + 2 < words.size() && words[at] == "-C")
+        at += 2;
+    return at < words.size() && words[at] == "status";
+}
+
 int run_main(std::vector<std::string> words) {
     // A reader that goes away is met where it is written to, so that no operation ends in the
     // middle.
@@ -166,7 +174,12 @@ int run_main(std::vector<std::string> words) {
     app.require_subcommand(1);
     app.fallthrough();
     app.footer(kExamples);
-    add_commands(app, context, rest);
+    // A shell's prompt asks for the status each time, and should not wait for all the others.
+    if (asks_for_status(words)) {
+        add_status(app, context);
+    } else {
+        add_commands(app, context, rest);
+    }
     std::reverse(words.begin(), words.end());
     try {
         app.parse(std::move(words));

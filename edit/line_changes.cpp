@@ -1,5 +1,6 @@
 #include "edit/line_changes.h"
 
+#include <dlfcn.h>
 #include <git2.h>
 
 #include <algorithm>
@@ -11,22 +12,61 @@ namespace unwrite::edit {
 
 namespace {
 
+/// The functions of libgit2 that are used. The library is loaded when first one of them is needed:
+/// it brings a dozen others along (networks, cryptography), for which every start of the program,
+/// that in a shell's prompt too, would wait.
+class Git {
+ public:
+    Git() : library_(::dlopen("libgit2.so." LIBGIT2_SOVERSION, RTLD_NOW | RTLD_LOCAL)) {
+        if (library_ == nullptr) return;
+        const bool found =
+            find(init, "git_libgit2_init") && find(last_error, "git_error_last") &&
+            find(init_options, "git_diff_options_init") &&
+            find(from_buffers, "git_patch_from_buffers") && find(free, "git_patch_free") &&
+            find(count_hunks, "git_patch_num_hunks") && find(get_hunk, "git_patch_get_hunk");
+        ready_ = found && init() > 0;
+    }
+
+    bool is_ready() const { return ready_; }
+
+    decltype(&git_libgit2_init) init = nullptr;
+    decltype(&git_error_last) last_error = nullptr;
+    decltype(&git_diff_options_init) init_options = nullptr;
+    decltype(&git_patch_from_buffers) from_buffers = nullptr;
+    decltype(&git_patch_free) free = nullptr;
+    decltype(&git_patch_num_hunks) count_hunks = nullptr;
+    decltype(&git_patch_get_hunk) get_hunk = nullptr;
+
+ private:
+    template <class Function>
+    bool find(Function& function, const char* name) {
+        function = reinterpret_cast<Function>(::dlsym(library_, name));
+        return function != nullptr;
+    }
+
+    void* library_;  // for the life of the process: it keeps tables and thread-local errors
+    bool ready_ = false;
+};
+
+const Git& git() {
+    static const Git loaded;
+    return loaded;
+}
+
 struct FreePatch {
-    void operator()(git_patch* patch) const { git_patch_free(patch); }
+    void operator()(git_patch* patch) const { git().free(patch); }
 };
 using PatchPtr = std::unique_ptr<git_patch, FreePatch>;
 
 Error not_compared() {
-    const git_error* error = git_error_last();
+    if (!git().is_ready())
+        return {ErrorKind::kSystem, ENOENT,
+                "compare lines: libgit2.so." LIBGIT2_SOVERSION " cannot be loaded",
+                "install libgit2 " LIBGIT2_VERSION ", with which this program was built"};
+    const git_error* error = git().last_error();
     const bool told = error != nullptr && error->message != nullptr;
     return {ErrorKind::kSystem, EIO,
             std::string("compare lines: ") + (told ? error->message : "unknown")};
-}
-
-// Initialised once and for the life of the process: libgit2 keeps tables and thread-local errors.
-bool git_is_ready() {
-    static const bool ready = git_libgit2_init() > 0;
-    return ready;
 }
 
 // git counts from the line before where a side has none.
@@ -65,12 +105,12 @@ std::size_t equal_end(std::string_view older, std::string_view newer) {
 }  // namespace
 
 void prepare_line_changes() {
-    git_is_ready();
+    git();
 }
 
 Result<std::vector<LineChange>> line_changes(std::string_view older, std::string_view newer) {
     if (older == newer) return std::vector<LineChange>();
-    if (!git_is_ready()) return not_compared();
+    if (!git().is_ready()) return not_compared();
     const std::size_t before = equal_begin(older, newer);
     const auto skipped = static_cast<std::uint64_t>(
         std::count(older.begin(), older.begin() + static_cast<std::ptrdiff_t>(before), '\n'));
@@ -80,18 +120,18 @@ Result<std::vector<LineChange>> line_changes(std::string_view older, std::string
     older.remove_suffix(after);
     newer.remove_suffix(after);
     git_diff_options options;
-    if (git_diff_options_init(&options, GIT_DIFF_OPTIONS_VERSION) != 0) return not_compared();
+    if (git().init_options(&options, GIT_DIFF_OPTIONS_VERSION) != 0) return not_compared();
     options.flags = GIT_DIFF_FORCE_TEXT | GIT_DIFF_INDENT_HEURISTIC;
     options.context_lines = 0;
     git_patch* made = nullptr;
-    if (git_patch_from_buffers(&made, older.data(), older.size(), nullptr, newer.data(),
-                               newer.size(), nullptr, &options) != 0)
+    if (git().from_buffers(&made, older.data(), older.size(), nullptr, newer.data(), newer.size(),
+                           nullptr, &options) != 0)
         return not_compared();
     const PatchPtr patch(made);
     std::vector<LineChange> changes;
-    for (std::size_t i = 0; i < git_patch_num_hunks(patch.get()); ++i) {
+    for (std::size_t i = 0; i < git().count_hunks(patch.get()); ++i) {
         const git_diff_hunk* hunk = nullptr;
-        if (git_patch_get_hunk(&hunk, nullptr, patch.get(), i) != 0) return not_compared();
+        if (git().get_hunk(&hunk, nullptr, patch.get(), i) != 0) return not_compared();
         changes.push_back({skipped + start_of(hunk->old_start, hunk->old_lines),
                            static_cast<std::uint64_t>(hunk->old_lines),
                            skipped + start_of(hunk->new_start, hunk->new_lines),
