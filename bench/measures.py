@@ -26,11 +26,12 @@ class Sizes:
     created: int = 50_000
     modified: int = 1_000
     small_step: int = 3
+    looked_at: int = 10_000
 
     @staticmethod
     def tiny():
         return Sizes(trees=(20, 200), walked=(500,), big_file=8 << 20, removed=200, created=300,
-                     modified=50)
+                     modified=50, looked_at=100)
 
     @staticmethod
     def long():
@@ -244,6 +245,26 @@ class Commit(Measure):
         return rows
 
 
+class Look(Measure):
+    """What is asked for while a task is open: in a shell's prompt, and about many changed files."""
+
+    subjects = ("unwrite",)
+
+    def prepare(self, raw):
+        make_tree(raw, self.sizes.looked_at)
+
+    def once(self, subject):
+        modify(subject.path, self.sizes.small_step, os.urandom(8))
+        rows = {f"status --line, {self.sizes.small_step} files modified":
+                    elapsed(subject.command, "status", "--line")}
+        modify(subject.path, self.sizes.looked_at, os.urandom(8))
+        what = f"with {number(self.sizes.looked_at)} files modified"
+        for words in (("status", "--line"), ("status",), ("diff", "--stat"), ("diff",)):
+            rows[f"{' '.join(words)} {what}"] = elapsed(subject.command, *words)
+        subject.discard()
+        return rows
+
+
 class Start(Measure):
     """The cost of starting the program, which every row above includes once."""
 
@@ -303,5 +324,6 @@ def all_measures(sizes):
     yield DiscardCreated(sizes), True
     yield DiscardModified(sizes), True
     yield Commit(sizes), True
+    yield Look(sizes), True
     for count in sizes.walked:
         yield Memory(sizes, count), False
