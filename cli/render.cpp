@@ -130,8 +130,8 @@ std::string entry_line(const overlay::LogEntry& entry, const overlay::Log& log,
     if (!node.name.empty() && !node.open) line += " (closed)";
     if (!node.text.empty()) line += "  " + shortened(overlay::words_of_step(node.text));
     for (const auto& [key, value] : node.tags) {
-        if (key == kGitTag) continue;              // of every node, and for programs
-        if (overlay::is_state_tag(key)) continue;  // what it says is in the notes
+        if (key == kGitTag || key == overlay::kCauseTag) continue;  // for programs
+        if (overlay::is_state_tag(key)) continue;                   // what it says is in the notes
         line += fmt::format("  [{}: {}]", quote_name(key), quote_name(value));
     }
     if (!entry.on_trunk && node.parent != 0)

@@ -31,6 +31,7 @@ const Dispatch::Command Dispatch::kCommands[] = {
     {"log", &Dispatch::log, true},
     {"trunk", &Dispatch::trunk, true},
     {"diff", &Dispatch::diff, true},
+    {"marks", &Dispatch::marks, true},
     {"gc", &Dispatch::gc, false},
     {"check", &Dispatch::check, true},
     {"recover", &Dispatch::recover, false},
@@ -53,6 +54,10 @@ Error for_the_user(const std::string& what) {
 
 Error no_such_command() {
     return Error(ErrorKind::kUsage, EINVAL, "read request: there is no such command");
+}
+
+Error too_long_a_cause() {
+    return Error(ErrorKind::kUsage, E2BIG, "read request: the cause is too long");
 }
 
 Error not_its_own() {
@@ -90,7 +95,11 @@ Result<Json> Dispatch::call(const Client& client, const Request& request) {
         Call call{client, request.arguments, {}};
         call.asker.uid = client.peer.uid;
         call.asker.pid = client.peer.pid;
-        TRY(Fields(request.arguments).get("session", call.asker.session).done());
+        TRY(Fields(request.arguments)
+                .get("session", call.asker.session)
+                .get("cause", call.asker.cause)
+                .done());
+        if (call.asker.cause.size() > overlay::kMostOfCause) return too_long_a_cause();
         return (this->*command.handler)(call);
     }
     return no_such_command();
@@ -290,6 +299,13 @@ Result<Json> Dispatch::diff(Call& call) {
     TRY_ASSIGN(std::vector<overlay::FileDiff> diffs, operations_.diff(from, to, paths, text));
     if (text && call.client.agent) withhold(call, diffs);
     return Json{{"files", encode_list(diffs)}};
+}
+
+Result<Json> Dispatch::marks(Call& call) {
+    std::vector<std::string> paths;
+    TRY(Fields(call.arguments).get("paths", paths).done());
+    TRY_ASSIGN(const std::vector<std::string> marks, operations_.marks(paths));
+    return Json{{"marks", encode_texts(marks)}};
 }
 
 Result<Json> Dispatch::gc(Call& call) {

@@ -70,6 +70,7 @@ class Dispatch {
     Result<Json> log(Call& call);
     Result<Json> trunk(Call& call);
     Result<Json> diff(Call& call);
+    Result<Json> marks(Call& call);
     Result<Json> gc(Call& call);
     Result<Json> check(Call& call);
     Result<Json> recover(Call& call);

@@ -13,7 +13,9 @@ using overlay::Node;
 namespace {
 
 Json from(const Asker& asker) {
-    return Json{{"session", encode_bytes(asker.session)}};
+    Json json{{"session", encode_bytes(asker.session)}};
+    if (!asker.cause.empty()) json["cause"] = encode_bytes(asker.cause);
+    return json;
 }
 
 }  // namespace
@@ -152,6 +154,13 @@ Result<std::vector<Node>> Remote::trunk(overlay::NodeNumber from, std::size_t mo
     std::vector<Node> nodes;
     TRY(Fields(json).get_list("nodes", nodes).done());
     return nodes;
+}
+
+Result<std::vector<std::string>> Remote::marks(const std::vector<std::string>& paths) {
+    TRY_ASSIGN(const Json json, ask("marks", Json{{"paths", encode_texts(paths)}}));
+    std::vector<std::string> marks;
+    TRY(Fields(json).get("marks", marks).done());
+    return marks;
 }
 
 Result<overlay::Collected> Remote::gc(const overlay::Retention& retention) {

@@ -45,6 +45,7 @@ class Remote final : public overlay::Operations, public overlay::Oversight {
     Result<std::vector<overlay::FileDiff>> diff(const std::string& from, const std::string& to,
                                                 const std::vector<std::string>& paths,
                                                 bool text) override;
+    Result<std::vector<std::string>> marks(const std::vector<std::string>& paths) override;
     Result<overlay::Collected> gc(const overlay::Retention& retention) override;
     Result<overlay::Checked> check(bool repair) override;
     Result<> recover() override;

@@ -8,6 +8,7 @@ namespace unwrite::control {
 Result<std::string> RemoteReverts::request_revert(const overlay::Asker& asker,
                                                   const std::string& arguments, bool for_agent) {
     const Json request{{"session", encode_bytes(asker.session)},
+                       {"cause", encode_bytes(asker.cause)},
                        {"arguments", encode_bytes(arguments)},
                        {"for_agent", for_agent}};
     TRY_ASSIGN(const Json answer, ask_daemon(mount_, 1, "request_revert", request));

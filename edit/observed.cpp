@@ -92,36 +92,38 @@ bool LineSet::contains(std::uint64_t line) const {
 }
 
 void Observed::put(const std::string& session, const std::string& path, std::string_view bytes,
-                   LineSet lines) {
+                   LineSet lines, const std::string& mark) {
     if (lines.ranges().empty()) {
         sessions_[session].erase(path);
         return;
     }
     const std::uint64_t first = lines.ranges().front().start;
-    sessions_[session][path] = {digest_of(bytes), digest_of(above(bytes, first)), std::move(lines)};
+    sessions_[session][path] = {digest_of(bytes), digest_of(above(bytes, first)), std::move(lines),
+                                mark};
 }
 
 void Observed::read(const std::string& session, const std::string& path, std::string_view bytes,
-                    LineRange lines) {
+                    LineRange lines, const std::string& mark) {
     LineSet seen;
     const Paths& paths = sessions_[session];
-    if (const auto known = paths.find(path);
-        known != paths.end() && known->second.whole == digest_of(bytes))
+    if (const auto known = paths.find(path); known != paths.end() && known->second.mark == mark &&
+                                             known->second.whole == digest_of(bytes))
         seen = known->second.lines;
     lines.end = std::min(lines.end, last_line(bytes));
     seen.add(lines);
-    put(session, path, bytes, std::move(seen));
+    put(session, path, bytes, std::move(seen), mark);
 }
 
-void Observed::read_all(const std::string& session, const std::string& path,
-                        std::string_view bytes) {
+void Observed::read_all(const std::string& session, const std::string& path, std::string_view bytes,
+                        const std::string& mark) {
     LineSet lines;
     lines.add({1, last_line(bytes)});
-    put(session, path, bytes, std::move(lines));
+    put(session, path, bytes, std::move(lines), mark);
 }
 
 Result<> Observed::edited(const std::string& session, const std::string& path,
-                          std::string_view before, std::string_view after) {
+                          std::string_view before, std::string_view after,
+                          const std::string& mark) {
     Paths& paths = sessions_[session];
     const auto known = paths.find(path);
     const bool knew = known != paths.end() && known->second.whole == digest_of(before);
@@ -132,8 +134,14 @@ Result<> Observed::edited(const std::string& session, const std::string& path,
     TRY_ASSIGN(const auto changes, line_changes(CanonicalView(before).text(), now.text()));
     LineSet lines = moved(seen, changes, now.line_count());
     if (now.line_count() == 0) lines.add({1, 1});
-    put(session, path, after, std::move(lines));
+    put(session, path, after, std::move(lines), mark);
     return {};
+}
+
+void Observed::put_back(const std::string& session, const std::string& path,
+                        const std::string& mark) {
+    Paths& paths = sessions_[session];
+    if (const auto known = paths.find(path); known != paths.end()) known->second.mark = mark;
 }
 
 void Observed::forget(const std::string& path) {
@@ -157,7 +165,8 @@ void Observed::end_session(const std::string& session) {
 }
 
 Result<> Observed::check(const std::string& session, const std::string& path,
-                         std::string_view bytes, const std::vector<std::uint64_t>& lines) const {
+                         std::string_view bytes, const std::vector<std::uint64_t>& lines,
+                         const std::string& mark) const {
     const auto paths = sessions_.find(session);
     if (paths == sessions_.end()) return stale(kNotRead);
     const auto known = paths->second.find(path);
@@ -170,6 +179,7 @@ Result<> Observed::check(const std::string& session, const std::string& path,
                          " changed since last read (lines may have shifted)");
         return stale(kChanged);
     }
+    if (mark != seen.mark) return stale(kNotRead);
     for (const std::uint64_t line : lines) {
         if (!seen.lines.contains(line))
             return stale("Edit targets line " + std::to_string(line) + " but only lines " +

@@ -25,22 +25,27 @@ class LineSet {
     std::vector<LineRange> ranges_;
 };
 
-/// Paths are those of FileState::path: one for each file. Not thread-safe.
+/// Paths are those of FileState::path: one for each file. A mark is a text that is another one
+/// after every write to the file, also of the bytes that it has; who has none leaves it empty. Not
+/// thread-safe.
 class Observed {
  public:
     /// The session has read these lines, and `bytes` is what the whole file held. Ranges read of
     /// the same bytes add up; after a change only the new ones count. A range of an empty file is
     /// 1 to 1.
     void read(const std::string& session, const std::string& path, std::string_view bytes,
-              LineRange lines);
+              LineRange lines, const std::string& mark = {});
     /// All of it, as a whole read or a file that the session has just created.
-    void read_all(const std::string& session, const std::string& path, std::string_view bytes);
+    void read_all(const std::string& session, const std::string& path, std::string_view bytes,
+                  const std::string& mark = {});
 
     /// The session's own edit took the file from `before` to `after`: lines that it had seen stay
     /// seen where they are now, and those that it wrote are seen. Other sessions have not seen the
     /// file. Errors: kSystem; then no session has seen it.
     Result<> edited(const std::string& session, const std::string& path, std::string_view before,
-                    std::string_view after);
+                    std::string_view after, const std::string& mark = {});
+    /// The session's own edit failed and the file was made what it was: what was seen stays seen.
+    void put_back(const std::string& session, const std::string& path, const std::string& mark);
 
     /// Something else wrote to it, removed it, put another file in its place, or an Undo did; so
     /// with a directory and all below it.
@@ -50,25 +55,27 @@ class Observed {
     void forget_all();
     void end_session(const std::string& session);
 
-    /// May the session edit these lines of the file, which now holds `bytes`? Without lines: has it
-    /// read the file, and is it unchanged? Errors are kConflict with the reason as their text:
+    /// May the session edit these lines of the file, which now holds `bytes` and has that mark?
+    /// Without lines: has it read the file, and is it unchanged? Errors are kConflict with the
+    /// reason as their text:
     ///  "File was not read before editing, or has been modified since last read"
     ///  "Content above line S changed since last read (lines may have shifted)"
     ///  "File content changed since last read"
     ///  "Edit targets line T but only lines S-E were read"
     Result<> check(const std::string& session, const std::string& path, std::string_view bytes,
-                   const std::vector<std::uint64_t>& lines) const;
+                   const std::vector<std::uint64_t>& lines, const std::string& mark = {}) const;
 
  private:
     struct Seen {
         Digest whole{};
         Digest above{};  ///< of what stands before the first line that was read
         LineSet lines{};
+        std::string mark{};
     };
     using Paths = std::map<std::string, Seen>;
 
     void put(const std::string& session, const std::string& path, std::string_view bytes,
-             LineSet lines);
+             LineSet lines, const std::string& mark);
 
     std::map<std::string, Paths> sessions_;
 };

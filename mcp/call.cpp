@@ -5,18 +5,12 @@
 
 namespace unwrite::mcp {
 
-namespace {
-
-constexpr std::size_t kMostOfCause = 2000;
-
-}  // namespace
-
 std::string cause_of(const Json& meta, const Json& client) {
     Json cause = Json::object();
     std::size_t size = 2;
     const auto add = [&](const std::string& key, const Json& value) {
         const std::size_t more = dump(Json(key)).size() + dump(value).size() + 2;
-        if (value.is_null() || size + more > kMostOfCause) return;
+        if (value.is_null() || size + more > overlay::kMostOfCause) return;
         cause[key] = value;
         size += more;
     };

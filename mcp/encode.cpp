@@ -74,8 +74,10 @@ Json encode(const overlay::Node& node) {
               {"name", edit::displayed(node.name)},
               {"text", first_words(node.text)},
               {"time_ns", node.time_ns}};
-    const Json cause = Json::parse(overlay::cause_of_step(node.text), nullptr, false);
-    if (cause.is_object()) json["by"] = cause;
+    if (const auto by = node.tags.find(overlay::kCauseTag); by != node.tags.end()) {
+        const Json cause = Json::parse(by->second, nullptr, /*allow_exceptions=*/false);
+        if (cause.is_object()) json["by"] = cause;
+    }
     return json;
 }
 

@@ -10,7 +10,7 @@ namespace unwrite::mcp {
 namespace {
 
 overlay::EditRoom edit_room(const ToolSession& session, Room& room) {
-    return {room.operations(), room.files(), room.asker(), session.cause};
+    return {room.operations(), room.files(), asker_of(session, room)};
 }
 
 Result<ToolAnswer> read(ToolSession& session, const Json& json) {

@@ -28,9 +28,9 @@ Result<ToolAnswer> checkpoint(ToolSession& session, const Json& json) {
     if (edit::has_unsafe_character(name))
         return Error(ErrorKind::kUsage, EINVAL, "Bad args: name contains control characters");
     TRY_ASSIGN(const auto room, session.enter());
-    TRY_ASSIGN(
-        const overlay::Node node,
-        room->operations().checkpoint(room->asker(), overlay::NodeKind::kCheckpoint, name, text));
+    TRY_ASSIGN(const overlay::Node node,
+               room->operations().checkpoint(asker_of(session, *room),
+                                             overlay::NodeKind::kCheckpoint, name, text));
     const std::string number = "n" + std::to_string(node.number);
     return ToolAnswer{false,
                       "Checkpoint " + number + (name.empty() ? "" : " " + edit::displayed(name)) +
@@ -66,7 +66,7 @@ Result<ToolAnswer> rollback(ToolSession& session, const Json& json) {
                                              : Consent::kOwn;
     TRY_ASSIGN(const auto room, session.enter());
     TRY_ASSIGN(const overlay::Moved moved,
-               room->operations().rollback(room->asker(), to, false, consent));
+               room->operations().rollback(asker_of(session, *room), to, false, consent));
     ToolAnswer answer{false, "", encode(moved)};
     const std::string target = "n" + std::to_string(moved.to);
     if (dry_run) {

@@ -1,7 +1,9 @@
 #include "mcp/resources.h"
 
+#include <algorithm>
 #include <cerrno>
 
+#include "edit/text_safety.h"
 #include "mcp/arguments.h"
 #include "mcp/encode.h"
 
@@ -10,6 +12,7 @@ namespace unwrite::mcp {
 namespace {
 
 constexpr std::size_t kMostNodes = 100;
+constexpr std::size_t kMostCompletions = 100;  // the protocol's
 
 Json entry(const char* uri, const char* name, const char* title, const char* description) {
     return Json{{"uri", uri},
@@ -62,6 +65,40 @@ Json prompt_list() {
               {"arguments", Json::array({Json{{"name", "since"},
                                               {"description", "A checkpoint's name or \"n12\"."},
                                               {"required", false}}})}}});
+}
+
+namespace {
+
+/// "root", the names of checkpoints, then the nodes; the newest first.
+std::vector<std::string> places_of(const overlay::Log& log, const std::string& prefix) {
+    std::vector<std::string> names{"root"};
+    std::vector<std::string> nodes;
+    for (const overlay::LogEntry& entry : log.entries) {
+        const std::string& name = entry.node.name;
+        const bool is_new = std::find(names.begin(), names.end(), name) == names.end();
+        if (!name.empty() && edit::is_utf8(name) && is_new) names.push_back(name);
+        nodes.push_back("n" + std::to_string(entry.node.number));
+    }
+    names.insert(names.end(), nodes.begin(), nodes.end());
+    std::erase_if(names, [&](const std::string& name) { return !name.starts_with(prefix); });
+    return names;
+}
+
+}  // namespace
+
+Result<Json> completion(const Json& params, const Enter& enter) {
+    const Json& reference = member(params, "ref");
+    const Json& argument = member(params, "argument");
+    if (text_member(reference, "type") != "ref/prompt" ||
+        text_member(reference, "name") != "review" || text_member(argument, "name") != "since")
+        return Error(ErrorKind::kUsage, EINVAL, "There is no such argument to be completed");
+    TRY_ASSIGN(const auto room, enter());
+    TRY_ASSIGN(const overlay::Log log, room->operations().log("", true, false));
+    std::vector<std::string> values = places_of(log, text_member(argument, "value"));
+    const std::size_t total = values.size();
+    values.resize(std::min(total, kMostCompletions));
+    return Json{{"completion",
+                 Json{{"values", values}, {"total", total}, {"hasMore", total > values.size()}}}};
 }
 
 Result<Json> prompt_content(const std::string& name, const Json& arguments, const Enter& enter) {

@@ -22,7 +22,7 @@ Result<ToolAnswer> revert(ToolSession& session, const Json& json) {
     TRY_ASSIGN(const edit::RevertRequest request, edit::decode_revert(text));
     TRY_ASSIGN(const auto room, session.enter());
     TRY_ASSIGN(const std::string acknowledgement,
-               room->reverts().request_revert(room->asker(), text, /*for_agent=*/true));
+               room->reverts().request_revert(asker_of(session, *room), text, /*for_agent=*/true));
     session.reverts.waiting = true;
     session.reverts.asked = true;
     return ToolAnswer{false, acknowledgement,

@@ -31,8 +31,10 @@ Json server_info() {
 }
 
 Json capabilities() {
-    return Json{
-        {"tools", Json::object()}, {"resources", Json::object()}, {"prompts", Json::object()}};
+    return Json{{"tools", Json::object()},
+                {"resources", Json::object()},
+                {"prompts", Json::object()},
+                {"completions", Json::object()}};
 }
 
 ProtocolError error_for(const Message& message, ErrorCode code, std::string text,
@@ -59,6 +61,7 @@ const Server::Method Server::kMethods[] = {
     {"resources/read", &Server::read_resource, false},
     {"prompts/list", &Server::list_prompts, false},
     {"prompts/get", &Server::get_prompt, false},
+    {"completion/complete", &Server::complete_argument, false},
 };
 
 Server::Server(ServerOptions options, Send send)
@@ -191,6 +194,13 @@ std::optional<Json> Server::respond(const Message& request) {
     return complete(call, std::move(result));
 }
 
+Server::Handled Server::handled(const Call& call, Result<Json> result) {
+    if (result) return *std::move(result);
+    const bool usage = result.error().kind() == ErrorKind::kUsage;
+    return error_for(call.message, usage ? ErrorCode::kInvalidParams : ErrorCode::kInternal,
+                     result.error().message());
+}
+
 Server::Handled Server::initialize(const Call& call) {
     const std::string asked = text_member(call.message.params, "protocolVersion");
     if (asked.empty())
@@ -265,10 +275,11 @@ Server::Handled Server::list_prompts(const Call& call) {
 Server::Handled Server::get_prompt(const Call& call) {
     auto prompt = prompt_content(text_member(call.message.params, "name"),
                                  member(call.message.params, "arguments"), session_.enter);
-    if (!prompt && prompt.error().kind() == ErrorKind::kUsage)
-        return error_for(call.message, ErrorCode::kInvalidParams, prompt.error().message());
-    if (!prompt) return error_for(call.message, ErrorCode::kInternal, prompt.error().message());
-    return *std::move(prompt);
+    return handled(call, std::move(prompt));
+}
+
+Server::Handled Server::complete_argument(const Call& call) {
+    return handled(call, completion(call.message.params, session_.enter));
 }
 
 }  // namespace unwrite::mcp

@@ -83,6 +83,7 @@ class Server {
     std::optional<Json> respond(const Message& request);
     void notified(const Message& message);
     Json complete(const Call& call, Json result) const;
+    static Handled handled(const Call& call, Result<Json> result);
 
     Handled initialize(const Call& call);
     Handled discover(const Call& call);
@@ -94,6 +95,7 @@ class Server {
     Handled read_resource(const Call& call);
     Handled list_prompts(const Call& call);
     Handled get_prompt(const Call& call);
+    Handled complete_argument(const Call& call);
 
     Json run_tool(const ToolCall& work);
     /// Nothing when the tool may go on.

@@ -34,6 +34,12 @@ const Tool* find_tool(const std::string& name) {
     return nullptr;
 }
 
+overlay::Asker asker_of(const ToolSession& session, const Room& room) {
+    overlay::Asker asker = room.asker();
+    asker.cause = session.cause;
+    return asker;
+}
+
 Json describe(const Tool& tool) {
     Json json{{"name", tool.name}, {"title", tool.title}};
     json.update(tool.description());

@@ -30,8 +30,10 @@ struct ToolSession {
     overlay::Editing editing;
     Reverts reverts{};
     bool has_read = false;  ///< some file
-    std::string cause{};  ///< overlay::EditRoom::cause, of the call that is carried out
+    std::string cause{};    ///< overlay::Asker::cause, of the call that is carried out
 };
+/// Who asks the room, with what the client calls the call.
+overlay::Asker asker_of(const ToolSession& session, const Room& room);
 
 struct Tool {
     const char* name;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/clock.h"
 #include "base/crash_point.h"
 #include "base/lend_mode.h"
 #include "overlay/attributes.h"
@@ -56,7 +57,11 @@ Capture::Capture(Objects& objects, journal::Journal& journal, journal::DeltaNumb
     : objects_(objects),
       journal_(journal),
       writer_(std::make_unique<journal::DeltaWriter>(journal.state_dir().deltas(), open_delta)),
-      durable_(durable) {}
+      durable_(durable) {
+    const auto now = static_cast<std::uint64_t>(wall_clock_ns());
+    for (Shard& s : shards_)
+        s.writes = s.first_write = now;
+}
 
 void Capture::begin_interval(journal::DeltaNumber delta) {
     writer_ = std::make_unique<journal::DeltaWriter>(journal_.state_dir().deltas(), delta);
@@ -102,7 +107,7 @@ void Capture::drop_created(const ObjectKey& key) {
     Shard& s = shard(key);
     const std::lock_guard lock(s.mutex);
     s.objects.erase(key);
-    s.stamps.erase(key);
+    s.known.erase(key);
 }
 
 bool Capture::is_own(const Who& who, const ObjectKey& key) const {
@@ -430,54 +435,6 @@ void Capture::note(const ObjectKey& key) {
     if (!watching_.load(std::memory_order_relaxed)) return;
     const std::lock_guard lock(watch_mutex_);
     watched_.insert(key);
-}
-
-// Looked at under the lock: of two that write one file, whoever comes last has seen both writes.
-void Capture::stamp(const ObjectKey& key, int fd) {
-    Shard& s = shard(key);
-    const std::lock_guard lock(s.mutex);
-    const auto st = sys::stat_fd(fd);
-    if (st) s.stamps.insert_or_assign(key, journal::Stamp::of(*st));
-}
-
-std::optional<journal::Stamp> Capture::stamped(const ObjectKey& key) const {
-    Shard& s = shard(key);
-    const std::lock_guard lock(s.mutex);
-    const auto found = s.stamps.find(key);
-    if (found == s.stamps.end()) return std::nullopt;
-    return found->second;
-}
-
-void Capture::forget_stamps(const journal::Delta& delta) {
-    for (const auto& [key, image] : delta.objects) {
-        Shard& s = shard(key);
-        const std::lock_guard lock(s.mutex);
-        s.stamps.erase(key);
-    }
-}
-
-journal::Stamps Capture::all_stamps() const {
-    journal::Stamps all;
-    for (Shard& s : shards_) {
-        const std::lock_guard lock(s.mutex);
-        all.insert(s.stamps.begin(), s.stamps.end());
-    }
-    return all;
-}
-
-void Capture::begin_with(const journal::Stamps& stamps) {
-    for (const auto& [key, stamp] : stamps) {
-        Shard& s = shard(key);
-        const std::lock_guard lock(s.mutex);
-        s.stamps.insert_or_assign(key, stamp);
-    }
-}
-
-void Capture::forget_all_stamps() {
-    for (Shard& s : shards_) {
-        const std::lock_guard lock(s.mutex);
-        s.stamps.clear();
-    }
 }
 
 }  // namespace unwrite::overlay

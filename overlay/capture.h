@@ -92,6 +92,11 @@ class Capture {
     /// whoever finds it otherwise finds a change behind the mount.
     void stamp(const ObjectKey& key, int fd);
     std::optional<journal::Stamp> stamped(const ObjectKey& key) const;
+    /// As stamp(), after a change of its bytes.
+    void wrote(const ObjectKey& key, int fd);
+    /// A number that every change of its bytes through the mount, and by a restore, makes another
+    /// one; none comes back, in this life or in a later one.
+    std::uint64_t last_write(const ObjectKey& key) const;
     /// A restore begins to change the objects: nothing is known of them now.
     void forget_stamps(const journal::Delta& delta);
     /// What a clean end leaves to the next life.
@@ -133,12 +138,21 @@ class Capture {
         bool has_bytes(std::uint64_t offset, std::uint64_t end) const;
         void add_block(std::uint64_t block);
     };
+    /// What we left of an object, as far as we changed it.
+    struct Known {
+        std::optional<journal::Stamp> stamp{};
+        std::uint64_t last_write = 0;  // 0: none
+    };
     struct Shard {
         mutable std::mutex mutex;
         std::unordered_map<ObjectKey, Covered> objects;
         std::unordered_map<NameKey, Sessions> names;
-        journal::Stamps stamps;
+        std::unordered_map<ObjectKey, Known> known;
+        std::uint64_t writes = 0;       // counts on from the time of day at which this life began
+        std::uint64_t first_write = 0;  // stands for the writes of which nothing is known any more
     };
+    /// A file that was written is remembered beyond a commit as long as there are not more.
+    static constexpr std::size_t kMostRemembered = 1024;
     static constexpr std::size_t kShards = 64;
     Shard& shard(const ObjectKey& key) const {
         return shards_[std::hash<ObjectKey>()(key) % kShards];

@@ -33,6 +33,12 @@ std::optional<std::uint32_t> mode_of(const PlannedFile& file) {
     return *file.executable ? before | ((before & 0444U) >> 2) : before & ~0111U;
 }
 
+/// Empty when nobody can tell: no file that was read has that mark.
+std::string mark_of(Operations& operations, const std::string& path) {
+    const auto marks = operations.marks({path});
+    return marks && marks->size() == 1 ? marks->front() : "";
+}
+
 Result<> to_after(EditFiles& files, const PlannedFile& file) {
     if (!file.remains) return files.remove(file.path, file.hash_before);
     const auto expected = file.existed ? std::optional(file.hash_before) : std::nullopt;
@@ -104,11 +110,26 @@ EditRecord undo_record(const EditPlan& plan) {
 
 }  // namespace
 
-edit::SeenCheck Editing::seen() {
+// A mark is asked for after the bytes were read: whoever writes them back after another write makes
+// another mark, then or later.
+edit::SeenCheck Editing::seen(EditRoom& room) {
     if (!must_read_) return {};
-    return [this](const FileState& file, const std::vector<std::uint64_t>& lines) {
-        return observed_.check(kSession, file.path, file.bytes, lines);
+    return [this, &room](const FileState& file, const std::vector<std::uint64_t>& lines) {
+        return observed_.check(kSession, file.path, file.bytes, lines,
+                               mark_of(room.operations, file.path));
     };
+}
+
+/// Of the files as they are now, in the order of the plan.
+std::vector<std::string> Editing::marks(EditRoom& room, const EditPlan& plan) const {
+    std::vector<std::string> paths;
+    for (const PlannedFile& file : plan.files)
+        paths.push_back(file.path);
+    if (must_read_) {
+        auto marks = room.operations.marks(paths);
+        if (marks && marks->size() == paths.size()) return *std::move(marks);
+    }
+    return std::vector<std::string>(paths.size());
 }
 
 Result<ReadAnswer> Editing::read(EditRoom& room, const std::string& path,
@@ -146,8 +167,11 @@ Result<ReadAnswer> Editing::read(EditRoom& room, const std::string& path,
                                " bytes > " + std::to_string(settings_.max_file) +
                                " max_file_read_bytes); give start_line and end_line");
     }
-    observed_.read(kSession, file.path, file.bytes,
-                   count == 0 ? edit::LineRange{1, 1} : answer.lines);
+    if (!must_read_) return answer;
+    if (const std::string mark = mark_of(room.operations, file.path); !mark.empty()) {
+        observed_.read(kSession, file.path, file.bytes,
+                       count == 0 ? edit::LineRange{1, 1} : answer.lines, mark);
+    }
     return answer;
 }
 
@@ -169,11 +193,14 @@ Error Editing::go_back(EditRoom& room, const EditPlan& plan, const EditRecord& r
                        std::size_t done, const Error& reason) {
     std::string left;
     room.files.drop_prepared();
-    while (done-- > 0) {
-        const PlannedFile& file = plan.files[done];
+    for (std::size_t at = done; at-- > 0;) {
+        const PlannedFile& file = plan.files[at];
         if (auto back = to_before(room.files, file); !back)
             left += "\n" + edit::displayed(file.path) + ": " + back.error().message();
     }
+    const std::vector<std::string> marks = this->marks(room, plan);
+    for (std::size_t at = 0; at < done && left.empty(); ++at)
+        observed_.put_back(kSession, plan.files[at].path, marks[at]);
     // What cannot be written again (no room, say) still lies in the journal.
     if (!left.empty() && finish_killed_edits(room.operations, room.asker, room.files))
         return reason;
@@ -188,14 +215,18 @@ Error Editing::go_back(EditRoom& room, const EditPlan& plan, const EditRecord& r
                 "\n`unwrite recover`, or the next edit, takes it back as soon as it can"};
 }
 
-void Editing::remember(const EditPlan& plan, const std::vector<std::string>& directories) {
+void Editing::remember(EditRoom& room, const EditPlan& plan,
+                       const std::vector<std::string>& directories) {
+    const std::vector<std::string> marks = this->marks(room, plan);
+    auto mark = marks.begin();
     for (const PlannedFile& file : plan.files) {
+        const std::string& its = *mark++;
         if (!file.existed) {
-            observed_.read_all(kSession, file.path, file.after);
+            observed_.read_all(kSession, file.path, file.after, its);
         } else if (!file.remains) {
             observed_.forget(file.path);
         } else {
-            ignore(observed_.edited(kSession, file.path, file.before, file.after),
+            ignore(observed_.edited(kSession, file.path, file.before, file.after, its),
                    "then the file counts as not read, and is to be read again");
         }
     }
@@ -209,7 +240,6 @@ Result<> Editing::carry_out(EditRoom& room, const EditPlan& plan) {
     if (plan.files.empty()) return {};
     EditRecord record;
     record.token = room.files.token();
-    record.cause = room.cause;
     for (const PlannedFile& file : plan.files) {
         TRY(room.files.may_write(file.path));
         record.files.push_back({file.path,
@@ -231,7 +261,7 @@ Result<> Editing::carry_out(EditRoom& room, const EditPlan& plan) {
     if (changed && plan.files.size() > 1)
         changed = end_edit(room.operations, room.asker, record, "edited");
     if (!changed) return go_back(room, plan, record, done, changed.error());
-    remember(plan, record.directories);
+    remember(room, plan, record.directories);
     return {};
 }
 
@@ -239,9 +269,9 @@ template <class Request>
 EditAnswer Editing::span(EditRoom& room, const Request& request) {
     edit::SpanPlan made;
     if constexpr (std::is_same_v<Request, edit::SnippetRequest>) {
-        made = plan_snippet(request, settings_, room.files, seen());
+        made = plan_snippet(request, settings_, room.files, seen(room));
     } else {
-        made = plan_lines(request, settings_, room.files, seen());
+        made = plan_lines(request, settings_, room.files, seen(room));
     }
     EditAnswer answer;
     if (auto done = carry_out(room, made.plan); !done) {
@@ -279,7 +309,7 @@ EditAnswer Editing::edit(EditRoom& room, const edit::EditRequest& request) {
     if (auto whole = finish_killed_edits(room.operations, room.asker, room.files); !whole)
         return failure(whole.error());
     if (const auto* patch = std::get_if<edit::PatchRequest>(&request))
-        return finish(room, plan_lp1(patch->patch, settings_, room.files, seen()));
+        return finish(room, plan_lp1(patch->patch, settings_, room.files, seen(room)));
     if (const auto* snippet = std::get_if<edit::SnippetRequest>(&request))
         return span(room, *snippet);
     return span(room, std::get<edit::LineRequest>(request));
@@ -289,7 +319,7 @@ EditAnswer Editing::apply_unified(EditRoom& room, const std::string& patch, unsi
     if (auto locked = room.files.lock(); !locked) return failure(locked.error());
     if (auto whole = finish_killed_edits(room.operations, room.asker, room.files); !whole)
         return failure(whole.error());
-    return finish(room, plan_unified(patch, strip, settings_, room.files, seen()));
+    return finish(room, plan_unified(patch, strip, settings_, room.files, seen(room)));
 }
 
 Result<edit::Undone> Editing::undo(EditRoom& room) {
@@ -298,7 +328,6 @@ Result<edit::Undone> Editing::undo(EditRoom& room) {
     TRY(room.files.lock());
     TRY(finish_killed_edits(room.operations, room.asker, room.files));
     undo_record_.token = room.files.token();
-    undo_record_.cause = room.cause;
     RecordedUndo files(room, undo_record_);
     auto undone = entries_.undo(kSession, files);
     if (!undone && undone.error().kind() == ErrorKind::kRecovery) {

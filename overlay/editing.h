@@ -22,8 +22,6 @@ struct EditRoom {
     Operations& operations;
     EditFiles& files;
     Asker asker{};
-    /// What the caller calls the request, as a JSON object; kept with the step. Empty: nothing.
-    std::string cause{};
 };
 
 struct ReadAnswer {
@@ -53,8 +51,10 @@ class Editing {
 
     const edit::Settings& settings() const { return settings_; }
 
-    /// Lines of a text file, all of them when `lines` is empty. Errors: those of EditFiles::look();
-    /// kNotFound; kUsage ("Path is a directory", a range beyond the file, not UTF-8, too large).
+    /// Lines of a text file, all of them when `lines` is empty. They count as read until
+    /// somebody else writes to the file, be it the bytes that it has. Errors: those of
+    /// EditFiles::look(); kNotFound; kUsage ("Path is a directory", a range beyond the file, not
+    /// UTF-8, too large).
     Result<ReadAnswer> read(EditRoom& room, const std::string& path,
                             std::optional<edit::LineRange> lines);
 
@@ -68,12 +68,14 @@ class Editing {
     Result<edit::Undone> undo(EditRoom& room);
 
  private:
-    edit::SeenCheck seen();
+    edit::SeenCheck seen(EditRoom& room);
     Result<> carry_out(EditRoom& room, const edit::EditPlan& plan);
     Result<> change(EditRoom& room, const edit::EditPlan& plan, std::size_t& done);
+    std::vector<std::string> marks(EditRoom& room, const edit::EditPlan& plan) const;
     Error go_back(EditRoom& room, const edit::EditPlan& plan, const EditRecord& record,
                   std::size_t done, const Error& reason);
-    void remember(const edit::EditPlan& plan, const std::vector<std::string>& directories);
+    void remember(EditRoom& room, const edit::EditPlan& plan,
+                  const std::vector<std::string>& directories);
     EditAnswer finish(EditRoom& room, Result<edit::EditPlan> plan);
     template <class Request>
     EditAnswer span(EditRoom& room, const Request& request);

@@ -226,23 +226,13 @@ std::string record_text(const std::string& verb, const EditRecord& record) {
     for (const std::string& path : record.directories)
         directories.push_back(encoded(path));
     const Json begun{{"token", record.token}, {"files", files}, {"directories", directories}};
-    Json text{{"begun", begun}};
-    const Json cause = Json::parse(record.cause, nullptr, /*allow_exceptions=*/false);
-    if (cause.is_object()) text["by"] = cause;
-    return verb + " " + names_of(record) + " " + text.dump();
+    return verb + " " + names_of(record) + " " + Json{{"begun", begun}}.dump();
 }
 
 std::string words_of_step(std::string_view text) {
     if (record_of(text)) return std::string(text.substr(0, text.rfind(kMark)));
     if (ends_edit(text)) return std::string(text.substr(0, text.rfind(kEnded)));
     return std::string(text);
-}
-
-std::string cause_of_step(std::string_view text) {
-    if (!record_of(text)) return {};
-    const Json json = Json::parse(text.substr(text.rfind(kMark) + 1), nullptr, false);
-    const auto cause = json.find("by");
-    return cause != json.end() && cause->is_object() ? cause->dump() : "";
 }
 
 std::optional<EditRecord> record_of(std::string_view text) {

@@ -23,7 +23,6 @@ struct EditRecord {
     std::string token{};  ///< of the temporary names, and of the step at the end
     std::vector<File> files{};
     std::vector<std::string> directories{};  ///< that the edit makes, the topmost first
-    std::string cause{};  ///< EditRoom::cause; is written, and read back by cause_of_step() alone
 };
 
 /// "edit a, b {...}"; and back, nothing for any other text.
@@ -32,8 +31,6 @@ std::optional<EditRecord> record_of(std::string_view text);
 
 /// What people read of a step's text: it without the record of an edit.
 std::string words_of_step(std::string_view text);
-/// EditRecord::cause in the text of a step; empty: none.
-std::string cause_of_step(std::string_view text);
 
 /// Seals what was before the edit. Errors: kUsage when the edit has too many files to be recorded;
 /// those of Operations::checkpoint().

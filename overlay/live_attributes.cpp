@@ -60,6 +60,7 @@ Result<struct stat> LiveTree::setattr_as(const Who& who, const Caller& caller, N
         crash_point("tree.truncate.before");
         if (change.kill_privileges) TRY(clear_privileges(caller, object, handle->fd.get()));
         TRY(sys::truncate(handle->fd.get(), *change.size));
+        capture_.wrote(object->key(), handle->fd.get());
         crash_point("tree.truncate.after");
     }
     if (change.mode || change.uid || change.gid || changes_times(change)) {

@@ -67,7 +67,7 @@ Result<std::size_t> LiveTree::write(const Caller& caller, NodeId id, sys::ConstB
         crash_point("tree.write.before");
         auto written = sys::write_some_at(fd, data, offset);
         crash_point("tree.write.after");
-        capture_.stamp(object->key(), fd);
+        capture_.wrote(object->key(), fd);
         return written;
     });
 }
@@ -98,7 +98,7 @@ Result<> LiveTree::fallocate(const Caller& caller, NodeId id, int mode, std::uin
         if (caller.uid != 0) TRY(clear_privileges(caller, object, handle->fd.get()));
         crash_point("tree.fallocate.before");
         const Result<> done = sys::fallocate(handle->fd.get(), mode, offset, length);
-        capture_.stamp(object->key(), handle->fd.get());
+        capture_.wrote(object->key(), handle->fd.get());
         return done;
     });
 }
@@ -118,7 +118,7 @@ Result<std::size_t> LiveTree::copy_file_range(const Caller& caller, NodeId from,
         if (caller.uid != 0) TRY(clear_privileges(caller, target, out->fd.get()));
         crash_point("tree.copy.before");
         auto copied = sys::copy_range(in->fd.get(), from_offset, out->fd.get(), to_offset, length);
-        capture_.stamp(target->key(), out->fd.get());
+        capture_.wrote(target->key(), out->fd.get());
         return copied;
     });
 }

@@ -153,7 +153,12 @@ struct Asker {
     std::uint32_t uid = 0;
     std::int64_t pid = 0;
     std::string session;  ///< UNWRITE_SESSION, may be empty
+    /// What the asker calls the request: a JSON object of at most kMostOfCause bytes, or nothing.
+    /// Kept with the steps that the request makes, as their tag kCauseTag.
+    std::string cause{};
 };
+inline constexpr std::size_t kMostOfCause = 2000;
+inline constexpr const char* kCauseTag = "by";
 
 class Operations {
  public:
@@ -207,6 +212,11 @@ class Operations {
     virtual Result<std::vector<FileDiff>> diff(const std::string& from, const std::string& to,
                                                const std::vector<std::string>& paths,
                                                bool text) = 0;
+
+    /// One for each path; empty for what is no regular file. As long as it stays the same, the same
+    /// file stands there and nobody wrote to it, be it the bytes that it has: no program, through a
+    /// mapping neither, and no restore. No mark outlives the mount.
+    virtual Result<std::vector<std::string>> marks(const std::vector<std::string>& paths) = 0;
 
     virtual Result<Collected> gc(const Retention& retention) = 0;
     virtual Result<Checked> check(bool repair) = 0;

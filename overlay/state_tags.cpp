@@ -67,6 +67,7 @@ void add_waiting(Node& root, const WaitingRevert& waiting) {
     if (waiting.request.summary) json["summary"] = *waiting.request.summary;
     json["origin"] = waiting.origin;
     json["for_agent"] = waiting.for_agent;
+    if (!waiting.cause.empty()) json["cause"] = waiting.cause;
     root.tags[next_key(root, kRequest)] = dumped(json);
 }
 
@@ -78,7 +79,8 @@ std::vector<WaitingRevert> waiting_of(const Node& root) {
         if (!request) continue;
         const Json json = parsed(value);
         list.push_back({key, *std::move(request), number_in(json, "origin"),
-                        json.value("for_agent", Json(true)) != Json(false)});
+                        json.value("for_agent", Json(true)) != Json(false),
+                        text_in(json, "cause")});
     }
     return list;
 }
@@ -115,8 +117,10 @@ std::vector<edit::NodeTag> tags_of(const Node& node) {
     return list;
 }
 
-void add_event(Node& node, const std::string& event) {
-    node.tags[next_key(node, kEvent)] = event;
+void add_event(Node& node, const std::string& event, const std::string& cause) {
+    Json json = parsed(event);
+    if (!cause.empty()) json[kCauseTag] = parsed(cause);
+    node.tags[next_key(node, kEvent)] = dumped(json);
 }
 
 void set_squash(Node& node, NodeNumber first) {

@@ -27,6 +27,7 @@ struct WaitingRevert {
     edit::RevertRequest request{};
     OriginNumber origin = 0;  ///< who asked
     bool for_agent = true;    ///< what the user changed is protected
+    std::string cause{};      ///< Asker::cause
 };
 /// Requests wait with the root, in the order of their coming.
 void add_waiting(Node& root, const WaitingRevert& waiting);
@@ -44,8 +45,8 @@ struct StateNotes {
 };
 StateNotes notes_of(const Log& log);
 
-/// `event` as edit::encode_event() writes it.
-void add_event(Node& node, const std::string& event);
+/// `event` as edit::encode_event() writes it; `cause` becomes its member "by".
+void add_event(Node& node, const std::string& event, const std::string& cause);
 
 /// The node counts as one step from `first` on (not included).
 void set_squash(Node& node, NodeNumber first);

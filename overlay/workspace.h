@@ -6,7 +6,7 @@
 //   workspace_revert.cpp   taking back one part and keeping the rest; single paths
 //   workspace_decide.cpp   keeping one part for good and taking back another
 //   workspace_states.cpp   revert_to_state
-//   workspace_nodes.cpp    checkpoint, runs, commit, gc, check
+//   workspace_nodes.cpp    checkpoint, runs, commit, gc, check, marks of files
 //   workspace_oversight.cpp  what the user sees and decides of the policy
 // What is only looked at goes to the Inspector.
 //
@@ -30,6 +30,7 @@
 namespace unwrite::overlay {
 
 struct RevertPlan;
+struct WaitingRevert;
 
 class Workspace final : public Session, public Operations, public Oversight, public Reverts {
  public:
@@ -66,6 +67,7 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     Result<std::vector<Node>> trunk(NodeNumber from, std::size_t most) override;
     Result<std::vector<FileDiff>> diff(const std::string& from, const std::string& to,
                                        const std::vector<std::string>& paths, bool text) override;
+    Result<std::vector<std::string>> marks(const std::vector<std::string>& paths) override;
     Result<Collected> gc(const Retention& retention) override;
     Result<Checked> check(bool repair) override;
     Result<> recover() override;
@@ -92,10 +94,11 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     Result<History> history();
     std::map<std::string, std::string> tags();
     journal::Store::Change sealing(NodeKind kind, const std::string& name, const std::string& text,
-                                   OriginNumber origin);
+                                   OriginNumber origin, const std::string& cause = {});
     Result<> sync_if_durable();
     Result<NodeNumber> seal(NodeKind kind, const std::string& name, const std::string& text,
-                            OriginNumber origin, bool ends_pending = false);
+                            OriginNumber origin, const std::string& cause = {},
+                            bool ends_pending = false);
     Result<> set_pending(const std::optional<journal::Pending>& pending);
     Result<> end_pending(NodeNumber redo_tip);
     Result<> go_to(NodeNumber target, NodeNumber redo_tip);
@@ -119,7 +122,8 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     Result<> apply_decision(const Weighed& weighed, const Decision& decision, OriginNumber origin);
     Result<> write_decision(const Weighed& weighed, const Decision& decision, OriginNumber origin);
     class StateTree;
-    Result<> note_revert(const StateTree& tree, const std::string& key, const std::string& event);
+    Result<> note_revert(const StateTree& tree, const WaitingRevert& waiting,
+                         const std::string& event);
 
     // Without the gate.
     /// False when nothing was in the interval, or nothing may be changed.
@@ -131,6 +135,7 @@ class Workspace final : public Session, public Operations, public Oversight, pub
         if (policed_) policed_->begin_task(root.time_ns);
     }
     Result<> repair_audit(Checked& checked);
+    std::string mark_of(int root, const std::string& path) const;
     bool is_empty_delta(journal::DeltaNumber delta) const;
     /// `redo_tip`: where redo leads afterwards, when the caller knows.
     Result<Moved> move(const Asker& asker, NodeNumber target, Consent consent, bool refuse_behind,

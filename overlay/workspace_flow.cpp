@@ -39,7 +39,7 @@ Result<> Workspace::sync_if_durable() {
 
 // The change of the store that makes a node of the open interval.
 Store::Change Workspace::sealing(NodeKind kind, const std::string& name, const std::string& text,
-                                 OriginNumber origin) {
+                                 OriginNumber origin, const std::string& cause) {
     Node node;
     node.parent = head_.current;
     node.kind = kind;
@@ -49,6 +49,7 @@ Store::Change Workspace::sealing(NodeKind kind, const std::string& name, const s
     node.origin = origin;
     node.delta = head_.open_delta;
     node.tags = tags();
+    if (!cause.empty()) node.tags[kCauseTag] = cause;
     Store::Change change;
     change.add_nodes.push_back(std::move(node));
     change.head = head_;
@@ -60,9 +61,10 @@ Store::Change Workspace::sealing(NodeKind kind, const std::string& name, const s
 }
 
 Result<NodeNumber> Workspace::seal(NodeKind kind, const std::string& name, const std::string& text,
-                                   OriginNumber origin, bool ends_pending) {
+                                   OriginNumber origin, const std::string& cause,
+                                   bool ends_pending) {
     TRY(sync_if_durable());
-    Store::Change change = sealing(kind, name, text, origin);
+    Store::Change change = sealing(kind, name, text, origin, cause);
     if (ends_pending) change.pending = std::optional<Pending>();
     crash_point("seal.before");
     TRY_ASSIGN(const Store::Changed changed, store(change));

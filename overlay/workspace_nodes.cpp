@@ -1,9 +1,13 @@
+#include <fcntl.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <filesystem>
 
 #include "base/clock.h"
 #include "base/crash_point.h"
+#include "base/open_beneath.h"
 #include "overlay/closing.h"
 #include "overlay/state_tags.h"
 #include "overlay/workspace.h"
@@ -42,7 +46,7 @@ Result<Node> Workspace::checkpoint(const Asker& asker, NodeKind kind, const std:
     const OriginNumber origin = origin_of(asker);
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
     TRY(closing.refuse_if_wounded("checkpoint"));
-    TRY_ASSIGN(const NodeNumber number, seal(kind, name, text, origin));
+    TRY_ASSIGN(const NodeNumber number, seal(kind, name, text, origin, asker.cause));
     const std::lock_guard lock(journal_->store_mutex());
     TRY_ASSIGN(const auto node, journal_->store().node(number));
     return *node;
@@ -102,6 +106,31 @@ Result<> Workspace::drop_all_but(NodeNumber node) {
     return {};
 }
 
+// The raw root does not hide the state directory, and a path must not lead out through a link.
+std::string Workspace::mark_of(int root, const std::string& path) const {
+    const std::filesystem::path parts(path);
+    if (parts.empty() || *parts.begin() == journal::StateDir::kName) return "";
+    for (const auto& part : parts) {
+        if (part == "." || part == "..") return "";
+    }
+    const auto fd = sys::open_beneath(root, path, O_PATH | O_NOFOLLOW, RESOLVE_NO_SYMLINKS);
+    if (!fd) return "";
+    const auto there = sys::statx_at(fd->get(), "");
+    if (!there || !S_ISREG(there->st.st_mode)) return "";
+    const ObjectKey key = key_of(*there);
+    return std::to_string(key.ino) + "-" + std::to_string(key.birth) + "-" +
+           std::to_string(capture_.last_write(key));
+}
+
+Result<std::vector<std::string>> Workspace::marks(const std::vector<std::string>& paths) {
+    if (KernelCaches* const caches = tree_.caches()) caches->write_back();
+    TRY_ASSIGN(const HandlePtr root, objects_.open(objects_.root(), Access::kPath));
+    std::vector<std::string> marks;
+    for (const std::string& path : paths)
+        marks.push_back(mark_of(root->fd.get(), path));
+    return marks;
+}
+
 Result<Node> Workspace::commit(const Asker& asker, const std::string& text, bool keep_history) {
     const OriginNumber origin = origin_of(asker);
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
@@ -112,7 +141,7 @@ Result<Node> Workspace::commit(const Asker& asker, const std::string& text, bool
             return Error(ErrorKind::kNothing, ENOENT,
                          "commit: nothing has changed since the last commit");
     }
-    TRY_ASSIGN(const NodeNumber number, seal(NodeKind::kRoot, "", text, origin));
+    TRY_ASSIGN(const NodeNumber number, seal(NodeKind::kRoot, "", text, origin, asker.cause));
     if (keep_history) {
         journal::Store::Change change;
         change.head = head_;

@@ -155,7 +155,8 @@ Result<Moved> Workspace::move(const Asker& asker, NodeNumber target, Consent con
         TRY_ASSIGN(moved.changes, inspector_.changes_to(target, detail));
     }
     if (!capture_.interval_is_empty())
-        TRY(seal(NodeKind::kStep, "", "before going to n" + std::to_string(target), 0));
+        TRY(seal(NodeKind::kStep, "", "before going to n" + std::to_string(target), 0,
+                 asker.cause));
     moved.from = head_.current;
     TRY_ASSIGN(const History history, this->history());
     // After several undos or rollbacks in a row, redo still leads down to where the first began.

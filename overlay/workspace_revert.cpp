@@ -129,7 +129,7 @@ Result<Moved> Workspace::carry_out(const Asker& asker, const RevertPlan& plan,
     if (!capture_.interval_is_empty()) TRY(seal(NodeKind::kStep, "", "before: " + text, 0));
     moved.from = head_.current;
     TRY(apply_images(plan));
-    const auto sealed = seal(NodeKind::kUndo, "", text, origin_of(asker), true);
+    const auto sealed = seal(NodeKind::kUndo, "", text, origin_of(asker), asker.cause, true);
     if (!sealed) {
         TRY(take_back_images(sealed.error()));
     } else {

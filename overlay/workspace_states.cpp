@@ -116,7 +116,8 @@ Result<> Workspace::StateTree::squash(const edit::Revert& revert) {
     if (revert.target == history_.head.current) return {};
     const std::string text = std::string(edit::name_of(revert.category)) +
                              (revert.tag.text.empty() ? "" : ": " + revert.tag.text);
-    TRY_ASSIGN(squashed_by_, workspace_.seal(NodeKind::kStep, "", text, waiting_.origin));
+    TRY_ASSIGN(squashed_by_,
+               workspace_.seal(NodeKind::kStep, "", text, waiting_.origin, waiting_.cause));
     return {};
 }
 
@@ -133,24 +134,24 @@ Result<std::string> Workspace::request_revert(const Asker& asker, const std::str
     if (waiting_of(root).size() >= kMostWaiting)
         return Error(ErrorKind::kConflict, EAGAIN, "too many requests of revert_to_state wait",
                      "`unwrite revert-to-state` carries them out");
-    add_waiting(root, {"", request, origin, for_agent});
+    add_waiting(root, {"", request, origin, for_agent, asker.cause});
     TRY(store(change));
     return revert_acknowledgement(request);
 }
 
 // One transaction says what was done and takes the request away. A kill before it: the request is
 // carried out again, which changes nothing more.
-Result<> Workspace::note_revert(const StateTree& tree, const std::string& key,
+Result<> Workspace::note_revert(const StateTree& tree, const WaitingRevert& waiting,
                                 const std::string& event) {
     TRY_ASSIGN(const History history, this->history());
     std::map<NodeNumber, Node> rows;
     const auto row = [&](NodeNumber number) -> Node& {
         return rows.try_emplace(number, history.nodes.at(number)).first->second;
     };
-    row(history.head.root).tags.erase(key);
+    row(history.head.root).tags.erase(waiting.key);
     if (tree.done()) add_tag(row(tree.done()->target), tree.done()->tag);
     if (tree.squashed_by() != 0) set_squash(row(tree.squashed_by()), tree.done()->target);
-    add_event(row(history.head.current), event);
+    add_event(row(history.head.current), event, waiting.cause);
     journal::Store::Change change;
     for (auto& [number, node] : rows)
         change.update_nodes.push_back(std::move(node));
@@ -172,14 +173,14 @@ Result<std::vector<std::string>> Workspace::apply_reverts(const Asker& /*asker*/
         const auto waiting = waiting_of(before.nodes.at(before.head.root));
         if (waiting.empty()) return events;  // somebody else was faster
         if (!capture_.interval_is_empty())
-            TRY(seal(NodeKind::kStep, "", "before a revert_to_state", 0));
+            TRY(seal(NodeKind::kStep, "", "before a revert_to_state", 0, waiting.front().cause));
         TRY_ASSIGN(History history, this->history());
         StateTree tree(*this, std::move(history), waiting.front());
         const auto drained =
             edit::drain({waiting.front().request}, tree, wall_clock_ns() / 1'000'000);
         TRY(closing.refuse_if_wounded("revert"));
         const std::string event = encode_event(drained.front());
-        TRY(note_revert(tree, waiting.front().key, event));
+        TRY(note_revert(tree, waiting.front(), event));
         events.push_back(event);
     }
 }

@@ -130,6 +130,10 @@ class FakeOperations : public overlay::Operations {
                      (text ? " text" : ""));
         return std::vector<overlay::FileDiff>(2);
     }
+    Result<std::vector<std::string>> marks(const std::vector<std::string>& paths) override {
+        note({}, "marks " + std::to_string(paths.size()));
+        return std::vector<std::string>(paths.size(), "m\xff");
+    }
     Result<overlay::Collected> gc(const overlay::Retention& retention) override {
         note({}, "gc " + std::to_string(retention.max_age_seconds));
         return overlay::Collected{1, 2, 3};

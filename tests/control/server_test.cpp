@@ -91,6 +91,7 @@ TEST_F(ServerTest, EveryOperationPasses) {
     EXPECT_TRUE(remote->log("x", true, true));
     EXPECT_EQ(remote->trunk(9, 2)->at(1).text, "n\xff");
     EXPECT_EQ(remote->diff("n1", "n2", {"a", "b", "c"}, true)->size(), 2u);
+    EXPECT_EQ(remote->marks({"a", "b\xff"})->at(1), "m\xff");
     EXPECT_EQ(remote->gc({5, 0, 0})->objects, 3u);
     EXPECT_TRUE(remote->check(true));
     EXPECT_TRUE(remote->recover());
@@ -108,6 +109,7 @@ TEST_F(ServerTest, EveryOperationPasses) {
                                                "log x all changes",
                                                "trunk 9 2",
                                                "diff n1..n2 3 text",
+                                               "marks 2",
                                                "gc 5",
                                                "check repair",
                                                "recover"};
@@ -120,10 +122,16 @@ TEST_F(ServerTest, TheAskerIsWhoTheKernelSays) {
     asker.session = "s";
     asker.pid = 1;
     asker.uid = 12345;
+    asker.cause = R"({"turn":"\u0001"})";
     EXPECT_TRUE(connect()->undo(asker, 1, overlay::Consent::kAll));
     EXPECT_EQ(operations.last_asker().pid, ::getpid());
     EXPECT_EQ(operations.last_asker().uid, ::getuid());
     EXPECT_EQ(operations.last_asker().session, "s");
+    EXPECT_EQ(operations.last_asker().cause, asker.cause);
+    asker.cause.assign(overlay::kMostOfCause + 1, 'x');
+    const auto refused = connect()->undo(asker, 1, overlay::Consent::kAll);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().kind(), ErrorKind::kUsage);
 }
 
 TEST_F(ServerTest, ErrorsArriveAsTheyAre) {

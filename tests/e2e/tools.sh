@@ -1,4 +1,5 @@
-# The tools of an agent: `unwrite mcp` as its clients speak to it (tools_client.py, approving_client.py, killed_client.py), and read, edit and apply.
+# The tools of an agent: `unwrite mcp` as its clients speak to it (tools_client.py, approving_client.py,
+# foreign_client.py, killed_client.py), and read, edit and apply.
 # shellcheck shell=bash
 
 client() { python3 "$here/tools_client.py" "$@"; }
@@ -67,6 +68,12 @@ S89_S90_S91_S93_S94_S95_S97_S100_S102_S103_S105_S106_revert_to_state() {
 S141_S152_T_SFE_ATOM_01_no_reader_sees_a_part() {
     begin
     client reader "$program" "$W"
+    cd /
+}
+
+S66_S160_what_others_write_must_be_read_again() {
+    begin
+    python3 "$here/foreign_client.py" foreign_writes "$program" "$W"
     cd /
 }
 

@@ -216,6 +216,22 @@ def attributed(client):
     check(node["by"] == {"client": "story 1", "progressToken": 9, "turn_id": "turn-3"}, node)
     check(node["text"] == "edit told", node)
     client.text("Undo")
+    check("by" in client.call("log", limit=1)["structuredContent"]["nodes"][0], "of an Undo")
+
+    def call_of(turn, tool, /, **arguments):
+        call = client.message("tools/call", {"name": tool, "arguments": arguments})
+        call["params"].setdefault("_meta", {})["turn_id"] = turn
+        client.send(call)
+        answer = client.receive()["result"]
+        check(not answer["isError"], answer)
+        node = client.call("log", limit=1, all=True)["structuredContent"]["nodes"][0]
+        check(node["by"]["turn_id"] == turn, node)
+        return node
+
+    check(call_of("turn-4", "checkpoint", name="told")["name"] == "told", "a checkpoint")
+    put("told", b"three\n")
+    back = call_of("turn-5", "rollback", to="told", include_others=True)
+    check(back["text"].startswith("before going to n"), back)
 
 
 def history(client):
@@ -235,6 +251,16 @@ def history(client):
         check(contents["contents"][0]["text"], name)
     prompt = client.request("prompts/get", {"name": "review"})["result"]
     check("Review" in prompt["messages"][0]["content"]["text"], prompt)
+
+    def completed(value, name="since"):
+        return client.request("completion/complete", {
+            "ref": {"type": "ref/prompt", "name": "review"},
+            "argument": {"name": name, "value": value}})
+
+    check(completed("sto")["result"]["completion"] ==
+          {"values": ["story"], "total": 1, "hasMore": False}, "a checkpoint's name")
+    check(node in completed(node)["result"]["completion"]["values"], "a node")
+    check(completed("", "until")["error"]["code"] == -32602, "no such argument")
 
 
 def listed(client):
@@ -358,7 +384,11 @@ def reverting(program, directory):
     node = client.call("checkpoint")["structuredContent"]["node"]
     client.text("Read", path="f")
     client.text("Edit", patch=lp1(f=replace("three", "four"), g="T\nnew\n.\n"))
-    client.call("revert_to_state", category="failure", step=node, summary="four was wrong")
+    asked = client.message("tools/call", {"name": "revert_to_state", "arguments": {
+        "category": "failure", "step": node, "summary": "four was wrong"}})
+    asked["params"]["_meta"]["turn_id"] = "turn-7"
+    client.send(asked)
+    client.receive()
     told = client.call("status")
     check(get("f") == b"three" and not os.path.exists("g"), "S105")
     check(told["_meta"]["unwrite/RevertApplied"][0]["applied"], told)
@@ -375,6 +405,10 @@ def reverting(program, directory):
                                     check=True, stdout=subprocess.PIPE).stdout)
     check([entry for entry in log["entries"] if "revert.squash" in entry["node"]["tags"]],
           "S96: at the end at the latest")
+    events = [json.loads(value) for entry in log["entries"]
+              for key, value in entry["node"]["tags"].items() if key.startswith("revert.event.")]
+    check([event["by"] for event in events if event["summary"] == "four was wrong"] ==
+          [{"client": "story 1", "turn_id": "turn-7"}], ("who asked", events))
 
 
 def reader(program, directory):

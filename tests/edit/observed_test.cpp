@@ -62,6 +62,26 @@ TEST_F(ObservedFiles, S160_AChangeSinceIsNoticed) {
     EXPECT_EQ(check("1\n2"), "File content changed since last read");
 }
 
+TEST_F(ObservedFiles, S160_AnotherMarkIsAWriteWhateverTheBytesAre) {
+    const auto mark_checked = [&](const std::string& mark) {
+        const auto result = observed.check("s", "f", "1\n2\n", {1}, mark);
+        return result ? "" : result.error().message();
+    };
+    observed.read("s", "f", "1\n2\n", {1, 1}, "m1");
+    EXPECT_EQ(mark_checked("m1"), "");
+    EXPECT_EQ(mark_checked("m2"), kNotRead);
+    EXPECT_EQ(mark_checked(""), kNotRead);
+    observed.read("s", "f", "1\n2\n", {2, 2}, "m2");
+    EXPECT_EQ(mark_checked("m2"), "Edit targets line 1 but only lines 2-2 were read");
+    observed.read("s", "f", "1\n2\n", {1, 1}, "m2");
+    EXPECT_EQ(mark_checked("m2"), "");
+    observed.put_back("s", "f", "m3");
+    EXPECT_EQ(mark_checked("m3"), "");
+    ASSERT_TRUE(observed.edited("s", "f", "0\n2\n", "1\n2\n", "m4"));
+    EXPECT_EQ(mark_checked("m3"), kNotRead);
+    EXPECT_EQ(mark_checked("m4"), "");
+}
+
 TEST_F(ObservedFiles, S160_AChangeAboveIsToldApart) {
     observed.read("s", "f", "1\n2\n3\n4\n", {3, 4});
     EXPECT_EQ(check("0\n1\n2\n3\n4\n"),

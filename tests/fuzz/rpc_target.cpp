@@ -61,9 +61,6 @@ void rpc(std::string_view input) {
     if (const auto record = overlay::record_of(input))
         promised(overlay::record_of(overlay::record_text("edit", *record)).has_value(),
                  "a record is read back");
-    const std::string cause = overlay::cause_of_step(input);
-    promised(cause.empty() || mcp::Json::parse(cause, nullptr, false).is_object(),
-             "a cause is an object");
 }
 
 }  // namespace unwrite::fuzz

@@ -1,15 +1,58 @@
 #include <map>
 
+#include "journal/delta_format.h"
+#include "journal/frames.h"
 #include "tests/fuzz/targets.h"
 
 namespace unwrite::fuzz {
 
 namespace {
 
+std::string record(journal::DeltaRecord type, const std::string& payload) {
+    return static_cast<char>(type) + payload;
+}
+
+/// One of each kind, as the target takes them.
+std::string records() {
+    using journal::DeltaRecord;
+    const ObjectKey object{12, 34};
+    journal::Attributes attributes;
+    attributes.mode = 0100644;
+    attributes.xattrs.emplace_back("user.a", "b");
+    const NameKey name{object, "name"};
+    std::string all = record(DeltaRecord::kName, journal::encode_name({name, object, 0100000}, 1));
+    for (const std::string& one :
+         {record(DeltaRecord::kAttributes, journal::encode_attributes(object, attributes, 1)),
+          record(DeltaRecord::kSize, journal::encode_size(object, 100000, 2)),
+          record(DeltaRecord::kContent, journal::encode_content(object, {0, 65536, 0})),
+          record(DeltaRecord::kContent, journal::encode_content(object, {10, 80000, 65536})),
+          record(DeltaRecord::kTouchName, journal::encode_touch_name(name, 3)),
+          record(DeltaRecord::kTouchObject, journal::encode_touch_object(object, 3))})
+        all += "\n===\n" + one;
+    return all;
+}
+
+std::string whole_file() {
+    const NameKey name{ObjectKey{1, 2}, "name"};
+    return journal::encode_delta_header(7) +
+           journal::make_frame(static_cast<std::uint8_t>(journal::DeltaRecord::kTouchName),
+                               journal::encode_touch_name(name, 3));
+}
+
 using Seeds = std::vector<std::string>;
 
 const std::map<std::string, Seeds, std::less<>>& all_seeds() {
     static const std::map<std::string, Seeds, std::less<>> seeds = {
+        {"delta", {records(), whole_file()}},
+        {"socket",
+         {R"({"id":1,"command":"rollback","arguments":{"node":{"bytes":"Yf8="},"pop":true,"consent":"own","session":"s","cause":"{}"}})",
+          R"({"id":1,"command":"decide","arguments":{"keep":["a"],"take_back":[],"parts":[{"path":"c","hunks":[1,3],"seen":""}],"text":"t"}})",
+          R"({"id":1,"command":"marks","arguments":{"paths":["a",{"bytes":"Yf8="}]}})",
+          R"({"id":1,"ok":true,"result":{"current":3,"entries":[{"node":{"number":3,"parent":1,"kind":"step","tags":{"by":"{}"}},"on_trunk":true,"changes":[{"kind":"renamed","path":"a","old_path":"b"}]}],"open_changes":[],"origins":[{"number":1}]}})",
+          R"({"id":1,"ok":false,"error":{"kind":"nothing","number":0,"text":"x","advice":"y"}})"}},
+        {"rules",
+         {"*.pem\n===\n**/.git/**\n===\n!a/**/b\n===\na/c/b", "[a-z]?\\*{x,y}\n===\nab",
+          "**/a*a*a*a*a*b/**\n===\n**/**/**/*.c\n===\naaaaaaaaaaaaaaaa/aaaaaaaaaaaa.c"}},
         {"lp1",
          {"LP1\nF a\nR\n1\n.\nx\n..y\n.\nEND\n\n===\n1\n2\n",
           "# c\nLP1\nF a\nR 2\nx\nx\n.\ny\n.\nI 1\n.\nz\n.\nEND\n\n===\nx\nx\nx\n",

@@ -8,12 +8,15 @@
 
 namespace unwrite::fuzz {
 
-/// An input may have two parts, which "\n===\n" divides.
+/// An input may have parts, which "\n===\n" divides.
 void lp1(std::string_view input);       ///< a patch and the file that it is applied to
 void request(std::string_view input);   ///< the JSON of a call and the file
 void newlines(std::string_view input);  ///< a file, and a snippet to put into it
 void unified(std::string_view input);   ///< a patch and the file, or an older and a newer file
 void rpc(std::string_view input);       ///< lines of the Model Context Protocol
+void delta(std::string_view input);     ///< a delta's file, or its records
+void socket(std::string_view input);    ///< a line at the daemon's socket, or its answer
+void rules(std::string_view input);     ///< patterns of a policy, and a path
 
 using Target = void (*)(std::string_view input);
 /// By its name; nullptr for any other.

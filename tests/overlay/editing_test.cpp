@@ -133,19 +133,11 @@ TEST(EditRecord, S166_what_an_edit_is_about_to_do_can_be_read_back) {
     EXPECT_EQ(back->directories, record.directories);
 }
 
-TEST(EditRecord, S69_who_asked_is_kept_and_people_read_words) {
+TEST(EditRecord, S69_people_read_words) {
     EditRecord record;
     record.token = "0123abcd";
     record.files.push_back({"a {\"begun\":", digest_of("x"), true});
     EXPECT_EQ(words_of_step(record_text("edit", record)), "edit a {\"begun\":");
-    EXPECT_EQ(cause_of_step(record_text("edit", record)), "");
-    record.cause = R"({"client":"agent 1","x":" {\"begun\":{}}"})";
-    const std::string text = record_text("edit", record);
-    EXPECT_TRUE(record_of(text));
-    EXPECT_EQ(words_of_step(text), "edit a {\"begun\":");
-    EXPECT_EQ(cause_of_step(text), record.cause);
-    record.cause = "no object";
-    EXPECT_EQ(cause_of_step(record_text("edit", record)), "");
     EXPECT_EQ(words_of_step("edited a [ended 0123abcd]"), "edited a");
     for (const std::string plain : {"", "edit a", "a {\"begun\":", "a {\"begun\":1} b"})
         EXPECT_EQ(words_of_step(plain), plain);

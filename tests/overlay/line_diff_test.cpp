@@ -2,7 +2,6 @@
 
 #include "edit/diff.h"
 #include "edit/patch_names.h"
-
 #include "tests/support/scratch.h"
 
 namespace unwrite::tests {

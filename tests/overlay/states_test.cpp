@@ -66,12 +66,48 @@ class States : public Looking {
         EXPECT_EQ(events.size(), 1U);
         return events.empty() ? Json() : events[0];
     }
+    /// What is noted of who asked: "n3 {...}".
+    std::vector<std::string> causes() {
+        std::vector<std::string> lines;
+        const auto log = operations().log("", true, false);
+        for (const overlay::LogEntry& entry : log->entries) {
+            const auto by = entry.node.tags.find(overlay::kCauseTag);
+            if (by != entry.node.tags.end()) lines.push_back(entry.node.text + " " + by->second);
+        }
+        return lines;
+    }
     std::string text() const { return scratch_.read("work/file"); }
     std::string current() {
         return "n" + std::to_string(operations().log("", true, false)->current);
     }
     std::uint64_t nodes() { return operations().log("", true, false)->entries.size(); }
 };
+
+TEST_F(States, S69_what_the_asker_calls_a_request_stays_with_the_nodes_that_it_makes) {
+    begin_agent();
+    overlay::Asker asker = agent();
+    asker.cause = R"({"turn":1})";
+    const auto node = operations().checkpoint(asker, overlay::NodeKind::kCheckpoint, "one", "t");
+    ASSERT_TRUE(node);
+    replace("file", "two");
+    asker.cause = R"({"turn":2})";
+    ASSERT_TRUE(operations().rollback(asker, "one", false, overlay::Consent::kAll));
+    const std::string one = "n" + std::to_string(node->number);
+    asker.cause = R"({"turn":3})";
+    replace("file", "three");
+    const Json wanted{{"category", "failure"}, {"step", one}};
+    ASSERT_TRUE(reverts().request_revert(asker, wanted.dump(), true));
+    apply();
+    replace("file", "four");
+    asker.cause = R"({"turn":4})";
+    const Json squashed{{"category", "completion"}, {"step", one}};
+    ASSERT_TRUE(reverts().request_revert(asker, squashed.dump(), true));
+    apply();
+    EXPECT_EQ(causes(), (std::vector<std::string>{
+                            R"(completion {"turn":4})", R"(before a revert_to_state {"turn":4})",
+                            R"(before a revert_to_state {"turn":3})",
+                            "before going to " + one + R"( {"turn":2})", R"(t {"turn":1})"}));
+}
 
 TEST_F(States, S94_a_request_changes_nothing_and_outlives_a_restart) {
     begin_agent();

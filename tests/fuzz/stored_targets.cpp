@@ -1,0 +1,124 @@
+// What is read back from the disk, what arrives at the daemon's socket, and names under rules.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "control/dispatch.h"
+#include "journal/delta_format.h"
+#include "journal/frames.h"
+#include "overlay/policy.h"
+#include "tests/control/fake_operations.h"
+#include "tests/fuzz/targets.h"
+
+namespace unwrite::fuzz {
+
+namespace {
+
+constexpr std::string_view kDivider = "\n===\n";
+
+void expected(bool truth, const char* words) {
+    if (truth) return;
+    static_cast<void>(std::fprintf(stderr, "not so: %s\n", words));
+    std::abort();
+}
+
+std::vector<std::string_view> pieces_of(std::string_view input) {
+    std::vector<std::string_view> pieces;
+    for (std::size_t at = 0;;) {
+        const std::size_t end = input.find(kDivider, at);
+        pieces.push_back(input.substr(at, end - at));
+        if (end == std::string_view::npos) return pieces;
+        at = end + kDivider.size();
+    }
+}
+
+void check_delta(std::string_view bytes) {
+    const auto parsed = journal::parse_delta(std::as_bytes(std::span(bytes)), 7);
+    if (!parsed) {
+        expected(!parsed.error().message().empty(), "damage is told in words");
+        return;
+    }
+    expected(parsed->end <= bytes.size(), "the records end within the file");
+    for (const auto& [key, image] : parsed->delta.objects) {
+        expected(image.content.empty() || image.size.has_value(), "content has a size");
+        auto ranges = image.content;
+        std::sort(ranges.begin(), ranges.end(),
+                  [](const auto& a, const auto& b) { return a.offset < b.offset; });
+        std::uint64_t end = 0;
+        for (const auto& range : ranges) {
+            expected(range.offset >= end && range.length > 0, "ranges are apart");
+            expected(range.offset + range.length > range.offset, "ranges do not wrap");
+            end = range.offset + range.length;
+        }
+    }
+    for (const auto& [at, state] : parsed->delta.names) {
+        expected(!at.name.empty() && at.name != "." && at.name != ".." &&
+                     at.name.find('/') == std::string::npos,
+                 "a name is one");
+    }
+}
+
+}  // namespace
+
+// The checksums of frames are right here, for no fuzzer finds them.
+void delta(std::string_view input) {
+    check_delta(input);
+    std::string framed = journal::encode_delta_header(7);
+    for (const std::string_view piece : pieces_of(input)) {
+        if (piece.empty()) continue;
+        framed += journal::make_frame(static_cast<std::uint8_t>(piece.front()), piece.substr(1));
+    }
+    check_delta(framed);
+}
+
+void socket(std::string_view input) {
+    control::FakeOperations operations;
+    control::Agents agents;
+    control::Service service;
+    service.stop = []() -> Result<> { return {}; };
+    control::Dispatch dispatch(operations, service, agents);
+    for (const bool agent : {false, true}) {
+        const control::Client client{control::Peer{::getpid(), ::getuid()}, agent};
+        const auto request = control::parse_request(input);
+        if (!request) break;
+        const std::string answer =
+            control::format_answer(request->id, dispatch.call(client, *request));
+        expected(answer.find('\n') == std::string::npos, "an answer is one line");
+        const auto back = control::parse_answer(answer, request->id);
+        expected(back.ok() || back.error().kind() != ErrorKind::kCorrupt, "and can be read");
+    }
+    const auto answer = control::parse_answer(input, 1);
+    if (!answer) return;
+    overlay::Log log;
+    overlay::Status status;
+    overlay::Moved moved;
+    if (control::decode(*answer, log)) static_cast<void>(control::encode(log));
+    if (control::decode(*answer, status)) static_cast<void>(control::encode(status));
+    if (control::decode(*answer, moved)) static_cast<void>(control::encode(moved));
+}
+
+// The last piece is a path, those before it are patterns.
+void rules(std::string_view input) {
+    const auto pieces = pieces_of(input);
+    std::vector<overlay::Rule> list;
+    for (std::size_t i = 0; i + 1 < pieces.size() && i < 8; ++i) {
+        list.push_back({.pattern = std::string(pieces[i]),
+                        .action = i % 2 == 0 ? overlay::Action::kDeny : overlay::Action::kHide,
+                        .style = i % 3 == 0 ? overlay::Glob::Style::kCrossing
+                                            : overlay::Glob::Style::kRelative});
+    }
+    const auto policy = overlay::Policy::compile(list);
+    if (!policy) {
+        expected(!policy.error().message().empty(), "a wrong pattern is told in words");
+        return;
+    }
+    const std::string_view path = pieces.back();
+    const auto agent = (*policy)->judge(path, S_IFREG, true);
+    const auto again = (*policy)->judge(path, S_IFREG, true);
+    expected(agent.may_read == again.may_read && agent.hidden == again.hidden, "a verdict is one");
+    expected(agent.may_read || agent.reading != nullptr, "what is refused is refused by a rule");
+}
+
+}  // namespace unwrite::fuzz
