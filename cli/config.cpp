@@ -52,6 +52,15 @@ Setter size(std::uint64_t& target) {
     };
 }
 
+Setter size(std::optional<std::uint64_t>& target) {
+    return [&target](const toml::node& node) {
+        std::uint64_t bytes = 0;
+        const bool good = size(bytes)(node);
+        if (good) target = bytes;
+        return good;
+    };
+}
+
 Setter flag(bool& target) {
     return [&target](const toml::node& node) {
         target = node.value_or(false);
@@ -84,8 +93,8 @@ Setter mixed_endings(edit::MixedEndings& target) {
 }
 
 bool is_section(const std::string& key) {
-    static constexpr std::array kSections = {"restore", "gc",         "edit",
-                                             "tools",   "tools.edit", "tools.revert_to_state"};
+    static constexpr std::array kSections = {
+        "restore", "gc", "journal", "edit", "tools", "tools.edit", "tools.revert_to_state"};
     return std::find(kSections.begin(), kSections.end(), key) != kSections.end();
 }
 
@@ -120,6 +129,7 @@ Result<> read_both(std::string_view text, const std::string& file, Config& confi
         {"gc.max_age_days", count(config.retention.max_age_seconds, 86400)},
         {"gc.max_abandoned", count(config.retention.max_abandoned, 1)},
         {"gc.max_bytes", size(config.retention.max_bytes)},
+        {"journal.reserve", size(config.reserve)},
         {"approval", approval(tools.approval)},
         {"edit.lp1_eol", mixed_endings(tools.edit.lp1_eol)},
         {"tools.edit.enabled", flag(tools.edit.enabled)},

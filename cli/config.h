@@ -4,6 +4,7 @@
 //   durability = "process" | "power"
 //   [restore]  mtime = "exact" | "now"
 //   [gc]       max_age_days = 30   max_abandoned = 0   max_bytes = "10G"      (0: no limit)
+//   [journal]  reserve = "64M" (free space that agents' before-images leave alone; "0": none)
 //   [policy]   profile = "default" | "strict-forge" | "none"   ask_timeout = "60s"
 //              size_cap = "10M" (0: no limit)   size_cap_for = "agents" | "everyone"
 //              databases = "agents" | "everyone" (are asked about) | "allow"
@@ -17,6 +18,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +40,7 @@ struct Config {
     overlay::SizeCap size_cap{std::uint64_t{10} << 20, overlay::Subjects::kAgents};
     overlay::BreakerLimits breaker{.deleted_share = 50};
     std::string databases = "agents";
+    std::optional<std::uint64_t> reserve{};  ///< bytes; without a value, what Reserve takes
 
     /// kUsage naming the rule whose pattern is wrong.
     Result<std::shared_ptr<const overlay::Policy>> policy() const;
@@ -46,8 +49,8 @@ struct Config {
     Result<std::vector<overlay::RuleShown>> unmatched_rules(int workspace) const;
     overlay::SessionOptions session_options(
         bool create, std::shared_ptr<const overlay::Policy> policy = nullptr) const {
-        return {create,   durable,     mtime_now, std::move(policy),
-                git_tags, ask_timeout, size_cap,  breaker};
+        return {create,   durable, mtime_now, std::move(policy), git_tags, ask_timeout,
+                size_cap, breaker, reserve};
     }
 };
 

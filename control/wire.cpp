@@ -205,6 +205,7 @@ Json encode(const overlay::Status& status) {
                 {"current", status.current},
                 {"checkpoint", encode_bytes(status.checkpoint)},
                 {"wounded", status.wounded},
+                {"out_of_room", status.out_of_room},
                 {"task_open", status.task_open},
                 {"steps", status.steps},
                 {"tags", encode_tags(status.tags)},
@@ -220,6 +221,7 @@ Result<> decode(const Json& json, overlay::Status& status) {
         .get("current", status.current)
         .get("checkpoint", status.checkpoint)
         .get("wounded", status.wounded)
+        .get("out_of_room", status.out_of_room)
         .get("task_open", status.task_open)
         .get("steps", status.steps)
         .get_list("changes", status.changes)

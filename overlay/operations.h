@@ -55,6 +55,8 @@ struct Status {
     std::vector<Change> changes;  ///< since the root (or since what was asked), sorted by path
     LineCounts lines;
     std::uint64_t steps = 0;  ///< nodes between the root and the live state
+    /// So little is free that agents may not change what would have to be copied (reserve.h).
+    bool out_of_room = false;
 };
 
 struct LogEntry {

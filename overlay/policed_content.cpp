@@ -1,4 +1,5 @@
-// Changes of content. Beside the rules there is a cap on what must be copied to take them back.
+// Changes of content. Beside the rules there are limits to what may be copied to take them back.
+#include <algorithm>
 #include <cerrno>
 
 #include "overlay/policed_tree.h"
@@ -14,18 +15,33 @@ std::string mebibytes(std::uint64_t bytes) {
 }  // namespace
 
 // Whose stores come through a mapping is not known; they are captured whatever it costs.
-Result<> PolicedTree::within_cap(const Caller& caller, const char* operation, NodeId id,
-                                 std::uint64_t offset, std::uint64_t length) const {
-    if (cap_.bytes == 0 || caller.pid == 0) return {};
+Result<> PolicedTree::may_copy(const Caller& caller, const char* operation, NodeId id,
+                               std::uint64_t offset, std::uint64_t length) const {
+    if ((cap_.bytes == 0 && reserve_.bytes() == 0) || caller.pid == 0) return {};
     const auto object = objects_.get(id);
     if (!object || !S_ISREG((*object)->type())) return {};
     const auto copied = capture_.copied_with(*object, offset, length);
-    if (!copied || *copied <= cap_.bytes) return {};
+    if (!copied || *copied == 0) return {};
+    // Whole blocks are copied; what the interval holds of the file already is not copied again.
+    const std::uint64_t more = std::min(*copied, std::max(length, kBlockSize));
+    if (origins_.is_agent(caller.pid) && !reserve_.allows(more)) {
+        Matter matter;
+        matter.rule = "journal.reserve, " + mebibytes(reserve_.bytes());
+        matter.detail = "to take it back more would have to be copied than there is room for";
+        matter.error = ENOSPC;
+        return refuse(caller, operation, path_of(id), matter);
+    }
+    return within_cap(caller, operation, id, *copied);
+}
+
+Result<> PolicedTree::within_cap(const Caller& caller, const char* operation, NodeId id,
+                                 std::uint64_t copied) const {
+    if (cap_.bytes == 0 || copied <= cap_.bytes) return {};
     const bool agent = origins_.is_agent(caller.pid);
     if (cap_.subjects == Subjects::kAgents && !agent) return {};
     Matter matter;
     matter.rule = "policy.size_cap, " + mebibytes(cap_.bytes);
-    matter.detail = "to take it back " + mebibytes(*copied) + " would have to be copied";
+    matter.detail = "to take it back " + mebibytes(copied) + " would have to be copied";
     matter.error = EDQUOT;
     matter.topic = matter.rule;
     const auto path = path_of(id);
@@ -37,8 +53,7 @@ Result<> PolicedTree::within_cap(const Caller& caller, const char* operation, No
 Result<struct stat> PolicedTree::setattr(const Caller& caller, NodeId id,
                                          const AttributeChange& change) {
     TRY(may_change(caller, "setattr", id));
-    if (change.size)
-        TRY(within_cap(caller, "truncate", id, *change.size, UINT64_MAX - *change.size));
+    if (change.size) TRY(may_copy(caller, "truncate", id, *change.size, UINT64_MAX - *change.size));
     const std::uint64_t from = change.size.value_or(0);
     TRY(may_overwrite(caller, "setattr", id, from, change.size ? UINT64_MAX - from : 0));
     return tree_.setattr(caller, id, change);
@@ -47,7 +62,7 @@ Result<struct stat> PolicedTree::setattr(const Caller& caller, NodeId id,
 Result<std::size_t> PolicedTree::write(const Caller& caller, NodeId id, sys::ConstBytes data,
                                        std::uint64_t offset, bool kill_privileges) {
     TRY(may_change(caller, "write", id));
-    TRY(within_cap(caller, "write", id, offset, data.size()));
+    TRY(may_copy(caller, "write", id, offset, data.size()));
     TRY(may_overwrite(caller, "write", id, offset, data.size()));
     return tree_.write(caller, id, data, offset, kill_privileges);
 }
@@ -57,8 +72,7 @@ Result<> PolicedTree::fallocate(const Caller& caller, NodeId id, int mode, std::
     TRY(may_change(caller, "fallocate", id));
     // Any mode but plain allocation, as if all behind it changed: what moves is captured.
     constexpr int kPlain = 1;  // FALLOC_FL_KEEP_SIZE
-    if ((mode & ~kPlain) != 0)
-        TRY(within_cap(caller, "fallocate", id, offset, UINT64_MAX - offset));
+    if ((mode & ~kPlain) != 0) TRY(may_copy(caller, "fallocate", id, offset, UINT64_MAX - offset));
     TRY(may_overwrite(caller, "fallocate", id, offset, (mode & ~kPlain) != 0 ? length : 0));
     return tree_.fallocate(caller, id, mode, offset, length);
 }
@@ -70,7 +84,7 @@ Result<std::size_t> PolicedTree::copy_file_range(const Caller& caller, NodeId fr
     const Mark mark = mark_of(from);
     if (mark.protects() && refusals(mark, caller).read)
         return refuse(caller, "copy_file_range", path_of(from), S_IFREG);
-    TRY(within_cap(caller, "copy_file_range", to, to_offset, length));
+    TRY(may_copy(caller, "copy_file_range", to, to_offset, length));
     TRY(may_overwrite(caller, "copy_file_range", to, to_offset, length));
     return tree_.copy_file_range(caller, from, from_offset, to, to_offset, length);
 }

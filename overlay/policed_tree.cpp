@@ -22,12 +22,13 @@ constexpr mode_t kWriteBits = 0222;
 PolicedTree::PolicedTree(Tree& tree, Objects& objects, Origins& origins, const Capture& capture,
                          Auditor& auditor, Questions& questions,
                          std::shared_ptr<const Policy> policy, const SizeCap& cap,
-                         const BreakerLimits& limits)
+                         const BreakerLimits& limits, const Reserve& reserve)
     : tree_(tree),
       objects_(objects),
       origins_(origins),
       capture_(capture),
       cap_(cap),
+      reserve_(reserve),
       breaker_(limits),
       rulebook_(std::move(policy)),
       auditor_(auditor),

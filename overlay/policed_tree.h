@@ -34,6 +34,7 @@
 #include "overlay/objects.h"
 #include "overlay/origins.h"
 #include "overlay/questions.h"
+#include "overlay/reserve.h"
 #include "overlay/rulebook.h"
 
 namespace unwrite::overlay {
@@ -42,7 +43,7 @@ class PolicedTree final : public Tree {
  public:
     PolicedTree(Tree& tree, Objects& objects, Origins& origins, const Capture& capture,
                 Auditor& auditor, Questions& questions, std::shared_ptr<const Policy> policy,
-                const SizeCap& cap, const BreakerLimits& limits);
+                const SizeCap& cap, const BreakerLimits& limits, const Reserve& reserve);
 
     Rulebook& rulebook() { return rulebook_; }
     /// What was made since then (ns since 1970) is the task's own.
@@ -179,8 +180,10 @@ class PolicedTree final : public Tree {
     bool is_of_this_task(const std::optional<ObjectKey>& key) const;
     Result<> ask(const Caller& caller, const char* operation, const std::string& path,
                  const Matter& matter) const;
+    Result<> may_copy(const Caller& caller, const char* operation, NodeId id, std::uint64_t offset,
+                      std::uint64_t length) const;
     Result<> within_cap(const Caller& caller, const char* operation, NodeId id,
-                        std::uint64_t offset, std::uint64_t length) const;
+                        std::uint64_t copied) const;
     std::optional<SessionNumber> counted(const Caller& caller, bool weighs) const;
     void enter(Loss& loss, const ObjectPtr& directory) const;
     void enter(Loss& loss, NodeId directory) const;
@@ -216,6 +219,7 @@ class PolicedTree final : public Tree {
     Origins& origins_;
     const Capture& capture_;
     const SizeCap cap_;
+    const Reserve& reserve_;
     Breaker breaker_;
     std::mutex counting_;                             // held while the files are counted
     Breaker::Clock::time_point count_again_after_{};  // guarded by counting_

@@ -256,6 +256,11 @@ Result<> Restorer::apply_content(const ObjectKey& key, const ObjectImage& image,
     TRY_ASSIGN(const HandlePtr handle, locator_.object(key, Access::kWrite));
     const int fd = handle->fd.get();
     TRY_ASSIGN(const struct stat st, sys::stat_fd(fd));
+    // Bytes of one owner must not stand, not even for a moment or after a kill, in a program that
+    // runs as another; the mode follows with the attributes.
+    if (image.attributes && (st.st_mode & (S_ISUID | S_ISGID)) != 0)
+        ignore(sys::change_mode(fd, st.st_mode & 01777U),
+               "the write of who may not do it clears them");
     if (static_cast<std::uint64_t>(st.st_size) != *image.size) TRY(sys::truncate(fd, *image.size));
     crash_point("restore.content.truncated");
     for (std::size_t i = 0; i < image.content.size(); ++i) {

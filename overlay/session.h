@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,8 @@ struct SessionOptions {
     SizeCap size_cap{};
     /// Beyond, a person is asked.
     BreakerLimits breaker{};
+    /// Free space in bytes that agents' before-images leave alone (reserve.h); 0: none.
+    std::optional<std::uint64_t> reserve = 0;
 };
 
 /// What the open found.

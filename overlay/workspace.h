@@ -172,6 +172,7 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     Gate gate_;
     Janitor janitor_;
     LiveTree tree_;
+    Reserve reserve_;
     std::unique_ptr<PolicedTree> policed_;  // null: everything is allowed
     Locator locator_;
     Restorer restorer_;

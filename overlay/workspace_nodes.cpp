@@ -261,6 +261,7 @@ Result<Status> Workspace::status(const std::string& since, bool count_lines) {
     const std::lock_guard lock(operation_mutex_);
     TRY_ASSIGN(Status status, inspector_.status(since, count_lines));
     status.wounded = gate_.wounded();
+    status.out_of_room = policed_ && !reserve_.allows(kBlockSize);
     return status;
 }
 

@@ -52,6 +52,7 @@ Workspace::Workspace(std::unique_ptr<journal::Journal> journal, UniqueFd directo
       janitor_(objects_, capture_, *journal_, gate_),
       tree_(objects_, capture_, *origins_, gate_, janitor_,
             [this](const Who& who) { return divide(who); }),
+      reserve_(journal_->state_dir().fd(), options.reserve),
       locator_(objects_, *journal_),
       restorer_(locator_, RestoreSettings{options.mtime_now}),
       inspector_(locator_, *journal_, *origins_),
@@ -60,8 +61,8 @@ Workspace::Workspace(std::unique_ptr<journal::Journal> journal, UniqueFd directo
         SizeCap cap = options.size_cap;
         if (cap.bytes != 0 && sys::can_share_blocks(journal_->state_dir().fd())) cap.bytes = 0;
         policed_ = std::make_unique<PolicedTree>(tree_, objects_, *origins_, capture_, auditor_,
-                                                 questions_, options.policy, cap,
-                                                 options.breaker);
+                                                 questions_, options.policy, cap, options.breaker,
+                                                 reserve_);
     }
 }
 

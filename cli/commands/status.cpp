@@ -51,8 +51,8 @@ void print_text(Context& context, const Workspace& workspace, const overlay::Sta
     }
     context.out.line(summary_words(status.changes));
     if (status.changes.empty()) return;
-    context.out.print(
-        change_lines(heaped(status.changes), 0, context.out.has_colour() ? Colour::kYes : Colour::kNo));
+    context.out.print(change_lines(heaped(status.changes), 0,
+                                   context.out.has_colour() ? Colour::kYes : Colour::kNo));
     context.out.line(line_words(status.lines, files_changed(status.changes)));
     context.out.print(who_lines(status.changes, log.origins));
 }
@@ -68,6 +68,12 @@ Result<int> status(Context& context, const StatusOptions& options) {
     } else {
         TRY_ASSIGN(const overlay::Log log, workspace.operations().log("", false, false));
         print_text(context, workspace, found, log, options.since);
+    }
+    if (found.out_of_room) {
+        context.notes.line(
+            "unwrite: the disk is almost full: agents may not change files of which a copy would "
+            "have to be kept (journal.reserve)");
+        context.notes.line("`unwrite commit` and `unwrite gc` make room");
     }
     if (!found.wounded) return kDone;
     context.notes.line(

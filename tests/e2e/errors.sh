@@ -388,19 +388,6 @@ S167_private_whatever_the_umask_says() {
     u unmount "$scratch/at"
 }
 
-# A small filesystem of its own; the workspace is a directory there, so that room can be taken and given beside it.
-small_disk() {
-    [[ $EUID == 0 ]] || skip "it needs root to mount a filesystem"
-    mkdir "$scratch/small"
-    truncate -s "$1" "$scratch/disk"
-    if ! { command -v mkfs.ext4 >/dev/null && mkfs.ext4 -q "$scratch/disk" &&
-        mount -o loop "$scratch/disk" "$scratch/small"; } 2>/dev/null; then
-        mount -t tmpfs -o size="$1" tmpfs "$scratch/small"
-    fi
-    W=$scratch/small/w
-    mkdir "$W"
-}
-
 S165_full_disk() {
     small_disk 48M
     head -c 12M /dev/urandom >"$W/big"

@@ -144,6 +144,19 @@ check_state() {
     out_has "no problems"
 }
 
+# small_disk SIZE: a small filesystem of its own; the workspace is a directory there, so that room can be taken and given beside it.
+small_disk() {
+    [[ $EUID == 0 ]] || skip "it needs root to mount a filesystem"
+    mkdir "$scratch/small"
+    truncate -s "$1" "$scratch/disk"
+    if ! { command -v mkfs.ext4 >/dev/null && mkfs.ext4 -q "$scratch/disk" &&
+        mount -o loop "$scratch/disk" "$scratch/small"; } 2>/dev/null; then
+        mount -t tmpfs -o size="$1" tmpfs "$scratch/small"
+    fi
+    W=$scratch/small/w
+    mkdir "$W"
+}
+
 # as_nobody: runs the script on stdin as a user without privileges, in /. 77 from it: skipped, for what it printed last.
 as_nobody() {
     [[ $EUID == 0 ]] || skip "it needs root to become somebody else"

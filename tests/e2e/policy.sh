@@ -257,3 +257,41 @@ S40_S44_an_agent_decides_nothing() {
     refused "echo x >>.env"
     end
 }
+
+S165_an_agent_leaves_room_on_the_disk() { # attack 42
+    small_disk 48M
+    head -c 2M /dev/urandom >"$W/data"
+    remember start
+    begin
+    say "an agent rewrites a file for ever, with a checkpoint after each time"
+    local code=0
+    "$program" run --no-confine --on-exit keep -- bash -c '
+        for ((;;)); do
+            head -c 2M /dev/urandom | dd of=data bs=64K conv=notrunc iflag=fullblock status=none || exit 9
+            "$0" checkpoint >/dev/null || exit 8
+        done' "$program" >"$scratch/out" 2>"$scratch/err" || code=$?
+    [[ $code == 9 ]] || fail "it ended with $code: $(cat "$scratch/err")"
+    err_has "No space left on device"
+    u status
+    err_has "the disk is almost full"
+    u --json status
+    json 'j["out_of_room"]'
+    u log --audit
+    out_has "journal.reserve"
+    say "the user goes on, and everything can be taken back"
+    printf x | dd of=data conv=notrunc status=none
+    u rollback root
+    same start
+    u redo
+    differs start
+    u discard --yes
+    same start
+    say "the history given up makes room"
+    u gc --max-nodes 1
+    u status
+    ! grep -q "almost full" "$scratch/err" || fail "there is room, and it says otherwise"
+    end
+    same start
+    check_state
+    umount "$scratch/small"
+}

@@ -61,23 +61,19 @@ TEST_F(Attacks, A01_ASymlinkToADeniedFile) {
 }
 
 TEST_F(Attacks, A02_ASymlinkThatLeadsARestoreOutOfTheWorkspace) {
-    const std::string outside = served_.path().string() + ".outside";
-    std::filesystem::create_directory(outside);
-    std::ofstream(outside + "/below") << "outside\n";
+    const Scratch outside;
+    outside.write("below", "outside\n");
     std::ofstream(raw("dir/below")) << "inside\n";
     ASSERT_EQ(served_.order("checkpoint"), "ok");
     ASSERT_EQ(as(kAgent,
                  [&] {
                      const int removed = ended(::unlink("dir/below")) + ended(::rmdir("dir"));
-                     return removed + ended(::symlink(outside.c_str(), "dir"));
+                     return removed + ended(::symlink(outside.path().c_str(), "dir"));
                  }),
               0);
     ASSERT_EQ(served_.order("rollback"), "ok");
     EXPECT_EQ(served_.read("dir/below"), "inside\n");
-    std::string text;
-    std::getline(std::ifstream(outside + "/below"), text);
-    EXPECT_EQ(text, "outside");
-    std::filesystem::remove_all(outside);
+    EXPECT_EQ(outside.read("below"), "outside\n");
 }
 
 TEST_F(Attacks, A03_A04_HardLinksBothWaysAndOnesThatWereThere) {

@@ -201,6 +201,19 @@ def links(tree):
     return wrong
 
 
+def attacks(tree):
+    """The tests that docs/attacks.md names exist."""
+    wrong = []
+    tests = "\n".join(tree.text(file) or "" for file in tree.files if file.parts[0] == "tests"
+                      and file.suffix in (".cpp", ".sh"))
+    page = Path("docs/attacks.md")
+    for line in (tree.text(page) if page in tree.file_set() else "").split("\n"):
+        for name in re.findall(r"`(\w+)`", line.rpartition(" | ")[2]):
+            if not named(name, tests):
+                wrong.append(f"{page}: no test has the name {name}")
+    return wrong
+
+
 def scripts(tree):
     """Scripts parse, and those that are run directly may be executed."""
     wrong = []
@@ -222,7 +235,7 @@ def scripts(tree):
 
 
 CHECKS = {check.__name__: check for check in (
-    layering, sizes, system_calls, forbidden, listed, places, readmes, links, scripts)}
+    layering, sizes, system_calls, forbidden, listed, places, readmes, links, attacks, scripts)}
 
 
 def main():

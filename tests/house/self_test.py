@@ -82,6 +82,7 @@ PLANTED = {
         {"overlay/a.cpp": ""},
         {"tests/README.md": "nothing\n"},
     ],
+    "attacks": [{"docs/attacks.md": "| 1 | a link | `NoTestHasThisName` |\n"}],
     "links": [{"README.md": "See [it](docs/none.md).\n"}],
     "scripts": [
         {"tools/go": "#!/bin/bash\nif then\n"},

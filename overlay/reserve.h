@@ -1,0 +1,27 @@
+// Reserve: free space of the workspace's filesystem that is the user's. Agents may not make the
+// journal copy anything into it: whoever rewrites files for ever does not fill the disk with what
+// the files were, and there is room left to go back. Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace unwrite::overlay {
+
+class Reserve {
+ public:
+    /// `directory`: a descriptor on that filesystem, which outlives this. `bytes`: 0 for none;
+    /// without a value 64 MiB, and no more than a sixteenth of the filesystem.
+    Reserve(int directory, std::optional<std::uint64_t> bytes);
+
+    std::uint64_t bytes() const { return bytes_; }
+    /// False when so many bytes more, copied now, would leave less than the reserve. Asks the
+    /// system; where that does not answer, everything is allowed.
+    bool allows(std::uint64_t more) const;
+
+ private:
+    int directory_;
+    std::uint64_t bytes_;
+};
+
+}  // namespace unwrite::overlay
