@@ -111,7 +111,7 @@ Result<bool> Answering::put_now(const overlay::Question& question) {
         "[y]es, [n]o, [a]ll that this rule asks about, [l]ater ";
     const Foreground foreground(terminal_.in);
     ::tcflush(terminal_.in, TCIFLUSH);  // typed for something else
-    print("\nunwrite: " + question_words(question) + "\n" + kChoices);
+    print(bell() + "\nunwrite: " + question_words(question) + "\n" + kChoices);
     std::string line;
     while (!stop_) {
         const Read read = read_line(line);

@@ -125,6 +125,7 @@ Result<> read_both(std::string_view text, const std::string& file, Config& confi
     }
     const std::map<std::string, Setter> keys = {
         {"durability", one_of("process", "power", config.durable)},
+        {"bell", flag(config.bell)},
         {"restore.mtime", one_of("exact", "now", config.mtime_now)},
         {"gc.max_age_days", count(config.retention.max_age_seconds, 86400)},
         {"gc.max_abandoned", count(config.retention.max_abandoned, 1)},

@@ -2,6 +2,7 @@
 // Everything has a default; an unknown key or a bad value is an error that names the file and the
 // line.
 //   durability = "process" | "power"
+//   bell = true
 //   [restore]  mtime = "exact" | "now"
 //   [gc]       max_age_days = 30   max_abandoned = 0   max_bytes = "10G"      (0: no limit)
 //   [journal]  reserve = "64M" (free space that agents' before-images leave alone; "0": none)
@@ -32,6 +33,7 @@ namespace unwrite::cli {
 struct Config {
     bool durable = false;
     bool mtime_now = false;
+    bool bell = true;  ///< questions ring the terminal's; the user's file says so
     overlay::Retention retention{30 * 86400ull, 0, 0};
 
     std::string profile = "default";

@@ -7,6 +7,7 @@
 #include <csignal>
 
 #include "base/syscalls.h"
+#include "cli/config.h"
 
 namespace unwrite::cli {
 
@@ -55,6 +56,11 @@ Read read_answer(std::string& line) {
 
 bool can_ask() {
     return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1;
+}
+
+std::string bell() {
+    const Result<Config> config = load_user_config();
+    return config && !config->bell ? "" : "\a";
 }
 
 char ask(Context& context, const std::string& question, std::string_view letters) {

@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <map>
 #include <set>
 
@@ -42,14 +44,6 @@ std::uint64_t weight(const Change& change) {
 
 std::string shown_path(const std::string& path, const Change& change) {
     return quote_name(is_directory(change) ? path + "/" : path);
-}
-
-/// "12,431".
-std::string grouped(std::uint64_t number) {
-    std::string digits = std::to_string(number);
-    for (std::size_t at = digits.size(); at > 3; at -= 3)
-        digits.insert(at - 3, ",");
-    return digits;
 }
 
 std::string change_line(const Change& change, Colour colour) {
@@ -171,11 +165,25 @@ char change_letter(const Change& change) {
     return '?';
 }
 
+std::string aspect_words(const Change& change) {
+    static constexpr std::array<std::pair<overlay::Aspect, const char*>, 5> kWords = {
+        {{overlay::kAspectMode, "mode"},
+         {overlay::kAspectOwner, "owner"},
+         {overlay::kAspectAcl, "access list"},
+         {overlay::kAspectXattrs, "extended attributes"},
+         {overlay::kAspectTime, "time"}}};
+    std::string words;
+    for (const auto& [aspect, word] : kWords) {
+        if ((change.aspects & aspect) != 0)
+            words += (words.empty() ? "" : ", ") + std::string(word);
+    }
+    return words;
+}
+
 std::string change_words(const Change& change) {
     std::string words = shown_path(change.path, change);
     if (change.kind == ChangeKind::kRenamed) {
         words = shown_path(change.old_path, change) + " -> " + words;
-        if (change.content) words += "  (and modified)";
     }
     if (is_heap(change)) {
         words += fmt::format("  ({} {} below)", grouped(change.below),
@@ -184,7 +192,13 @@ std::string change_words(const Change& change) {
         words += fmt::format("  ({} {}, {})", grouped(change.below),
                              change.below == 1 ? "object" : "objects", size_words(change.bytes));
     }
-    if (change.kind == ChangeKind::kAttributes) words += "  (attributes)";
+    const std::string aspects = aspect_words(change);
+    if (change.kind == ChangeKind::kAttributes)
+        return words + "  (" + (aspects.empty() ? "attributes" : aspects) + ")";
+    const bool modified = change.kind == ChangeKind::kRenamed && change.content;
+    const char* comma = modified && !aspects.empty() ? ", " : "";
+    if (modified || !aspects.empty())
+        words += "  (and " + std::string(modified ? "modified" : "") + comma + aspects + ")";
     return words;
 }
 
@@ -194,6 +208,24 @@ std::uint64_t files_changed(const std::vector<Change>& changes) {
         files += weight(change);
     return files;
 }
+
+namespace {
+
+/// " (1 mode only, 2 extended attributes only)"; nothing where all were written.
+std::string only_words(const std::vector<Change>& changes) {
+    std::map<std::string, std::uint64_t> counts;
+    for (const Change& change : changes) {
+        if (change.kind != ChangeKind::kAttributes || change.aspects == 0) continue;
+        const bool one = std::has_single_bit(change.aspects);
+        ++counts[one ? aspect_words(change) : "attributes"];
+    }
+    std::string words;
+    for (const auto& [what, count] : counts)
+        words += fmt::format("{}{} {} only", words.empty() ? " (" : ", ", count, what);
+    return words + (words.empty() ? "" : ")");
+}
+
+}  // namespace
 
 std::string summary_words(const std::vector<Change>& changes) {
     std::uint64_t modified = 0, created = 0, deleted = 0, renamed = 0;
@@ -221,6 +253,7 @@ std::string summary_words(const std::vector<Change>& changes) {
                                : fmt::format(", {} {}", verb, count);
     };
     add("modified", modified);
+    words += only_words(changes);
     add("created", created);
     add("deleted", deleted);
     add("renamed", renamed);
@@ -340,6 +373,15 @@ std::string audit_lines(const overlay::AuditTrail& trail) {
 }
 
 std::string diff_lines(const overlay::FileDiff& diff, bool terminal, Colour colour) {
+    // What no patch says; programs that read patches pass over it.
+    const std::string aspects = diff.change.kind == ChangeKind::kAttributes && !diff.binary
+                                    ? aspect_words(diff.change)
+                                    : std::string();
+    if (diff.text.empty() && !aspects.empty()) {
+        const std::string line =
+            "# " + shown_path(diff.change.path, diff.change) + ": " + aspects + "\n";
+        return colour == Colour::kYes ? kBold + line + kReset : line;
+    }
     if (!terminal) return diff.text;
     std::string out;
     bool in_hunk = false;
@@ -376,11 +418,12 @@ std::string stat_lines(const std::vector<overlay::FileDiff>& diffs) {
     };
     std::string text;
     for (const overlay::FileDiff& diff : diffs) {
-        const std::string bar = diff.binary
-                                    ? "binary"
-                                    : fmt::format("{} {}{}", diff.lines.added + diff.lines.removed,
-                                                  std::string(signs(diff.lines.added), '+'),
-                                                  std::string(signs(diff.lines.removed), '-'));
+        const std::string bar =
+            diff.change.kind == ChangeKind::kAttributes ? aspect_words(diff.change)
+            : diff.binary                               ? "binary"
+                          : fmt::format("{} {}{}", diff.lines.added + diff.lines.removed,
+                                        std::string(signs(diff.lines.added), '+'),
+                                        std::string(signs(diff.lines.removed), '-'));
         text += fmt::format(" {:<{}} | {}\n", quote_name(diff.change.path), width, bar);
     }
     return text + line_words(total, diffs.size()) + "\n";

@@ -1,14 +1,37 @@
 #include "cli/reviewing.h"
 
 #include "cli/screen/session.h"
+#include "cli/waiting_line.h"
 
 namespace unwrite::cli {
+
+namespace {
+
+/// While it lives, nothing is drawn but the screen.
+class Alone {
+ public:
+    explicit Alone(Workspace& workspace) : workspace_(workspace) {
+        if (workspace_.remote() != nullptr) workspace_.remote()->be_patient({});
+    }
+    ~Alone() {
+        if (workspace_.remote() != nullptr)
+            workspace_.remote()->be_patient(waiting_line(*workspace_.mount()));
+    }
+    Alone(const Alone&) = delete;
+    Alone& operator=(const Alone&) = delete;
+
+ private:
+    Workspace& workspace_;
+};
+
+}  // namespace
 
 Result<std::optional<Reviewed>> review_on_screen(Workspace& workspace,
                                                  std::unique_ptr<screen::Display> display,
                                                  const std::string& text,
                                                  const std::string& greeting,
                                                  screen::TaskSource::Check check) {
+    const Alone alone(workspace);
     screen::TaskSource source(workspace, text, std::move(check));
     TRY_ASSIGN(std::vector<screen::Item> items, source.read());
     screen::Review review(source, std::move(items), display->size());

@@ -53,6 +53,7 @@ Result<bool> review(Context& context, Workspace& workspace, const Question& ques
 }
 
 Result<Ending> choose(Context& context, Workspace& workspace, const Question& question) {
+    context.notes.print(bell());  // a run may have taken long
     for (;;) {
         // The last letter is the answer where there is no more input: nothing is changed then.
         switch (ask(context, question.choices, "cdrk")) {

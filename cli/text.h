@@ -17,6 +17,8 @@ std::string harmless(std::string_view text);
 
 /// "1 file", "2 files".
 std::string counted(std::uint64_t count, const char* one, const char* many);
+/// "12,431".
+std::string grouped(std::uint64_t number);
 std::string size_words(std::uint64_t bytes);
 /// Local time, "2026-11-22 06:03:23".
 std::string time_words(std::int64_t time_ns);

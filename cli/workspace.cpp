@@ -7,6 +7,7 @@
 
 #include "base/syscalls.h"
 #include "cli/text.h"
+#include "cli/waiting_line.h"
 
 namespace unwrite::cli {
 
@@ -75,7 +76,8 @@ Error unreachable(const control::MountPoint& mount) {
 }  // namespace
 
 Result<Workspace> Workspace::of_mount(const control::MountPoint& mount) {
-    Result<std::unique_ptr<control::Remote>> remote = control::Remote::connect(mount);
+    Result<std::unique_ptr<control::Remote>> remote =
+        control::Remote::connect(mount, waiting_line(mount));
     if (!remote && remote.error().kind() == ErrorKind::kNoWorkspace) return unreachable(mount);
     if (!remote) return remote.error();
     Workspace workspace;

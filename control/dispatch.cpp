@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/progress.h"
 #include "overlay/reverts.h"
 
 namespace unwrite::control {
@@ -13,6 +14,7 @@ using overlay::Moved;
 
 const Dispatch::Command Dispatch::kCommands[] = {
     {"info", &Dispatch::info, true},
+    {"progress", &Dispatch::progress, true},
     {"stop", &Dispatch::stop, false},
     {"checkpoint", &Dispatch::checkpoint, true},
     {"begin_run", &Dispatch::begin_run, true},
@@ -123,6 +125,12 @@ Result<Json> Dispatch::revert(const Call& call, bool dry_run, const Revert& act)
 
 Result<Json> Dispatch::info(Call& /*call*/) {
     return encode(service_.info);
+}
+
+Result<Json> Dispatch::progress(Call& /*call*/) {
+    const auto busy = Progress::now();
+    if (!busy) return Json::object();
+    return Json{{"what", busy->what}, {"done", busy->done}, {"total", busy->total}};
 }
 
 Result<Json> Dispatch::stop(Call& /*call*/) {

@@ -52,6 +52,7 @@ class Dispatch {
     static const Command kCommands[];
 
     Result<Json> info(Call& call);
+    Result<Json> progress(Call& call);
     Result<Json> stop(Call& call);
     Result<Json> checkpoint(Call& call);
     Result<Json> begin_run(Call& call);

@@ -20,14 +20,15 @@ Json from(const Asker& asker) {
 
 }  // namespace
 
-Result<std::unique_ptr<Remote>> Remote::connect(const MountPoint& mount) {
+Result<std::unique_ptr<Remote>> Remote::connect(const MountPoint& mount, Patience patience) {
     auto remote = std::unique_ptr<Remote>(new Remote(mount));
+    remote->be_patient(std::move(patience));
     TRY_ASSIGN(remote->info_, remote->ask_for<DaemonInfo>("info", Json::object()));
     return remote;
 }
 
 Result<Json> Remote::ask(const std::string& command, Json arguments) {
-    return ask_daemon(mount_, next_id_++, command, std::move(arguments));
+    return ask_daemon(mount_, next_id_++, command, std::move(arguments), patience_);
 }
 
 template <class T>

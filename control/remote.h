@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "control/mounts.h"
+#include "control/asking.h"
 #include "control/wire.h"
 
 namespace unwrite::control {
@@ -12,9 +12,11 @@ namespace unwrite::control {
 class Remote final : public overlay::Operations, public overlay::Oversight {
  public:
     /// Asks the daemon of this mount who it is. kNoWorkspace when it does not answer.
-    static Result<std::unique_ptr<Remote>> connect(const MountPoint& mount);
+    static Result<std::unique_ptr<Remote>> connect(const MountPoint& mount, Patience patience = {});
 
     const DaemonInfo& info() const { return info_; }
+    /// What is done while an answer does not come; see asking.h.
+    void be_patient(Patience patience) { patience_ = std::move(patience); }
     /// Makes the daemon unmount and end; returns when it has begun.
     Result<> stop();
 
@@ -72,6 +74,7 @@ class Remote final : public overlay::Operations, public overlay::Oversight {
 
     const MountPoint mount_;
     DaemonInfo info_;
+    Patience patience_;
     std::uint64_t next_id_ = 1;
 };
 

@@ -1,5 +1,6 @@
 #include "control/wire.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -96,6 +97,37 @@ Json encode_texts(const std::vector<std::string>& values) {
     return list;
 }
 
+namespace {
+
+struct AspectWord {
+    overlay::Aspect aspect;
+    const char* word;
+};
+constexpr AspectWord kAspects[] = {{overlay::kAspectMode, "mode"},
+                                   {overlay::kAspectOwner, "owner"},
+                                   {overlay::kAspectAcl, "acl"},
+                                   {overlay::kAspectXattrs, "xattrs"},
+                                   {overlay::kAspectTime, "time"}};
+
+Json encode_aspects(std::uint32_t aspects) {
+    Json words = Json::array();
+    for (const AspectWord& one : kAspects) {
+        if ((aspects & one.aspect) != 0) words.push_back(one.word);
+    }
+    return words;
+}
+
+// A word that is not known is of a newer daemon.
+void get_aspects(Fields& fields, std::uint32_t& aspects) {
+    std::vector<std::string> words;
+    fields.get("aspects", words);
+    for (const AspectWord& one : kAspects) {
+        if (std::find(words.begin(), words.end(), one.word) != words.end()) aspects |= one.aspect;
+    }
+}
+
+}  // namespace
+
 Json encode(const overlay::Change& change) {
     Json json{{"kind", word(kChangeKinds, change.kind)},
               {"path", encode_bytes(change.path)},
@@ -104,6 +136,7 @@ Json encode(const overlay::Change& change) {
               {"bytes", change.bytes},
               {"content", change.content},
               {"attributes", change.attributes},
+              {"aspects", encode_aspects(change.aspects)},
               {"origins", change.origins}};
     if (!change.old_path.empty()) json["old_path"] = encode_bytes(change.old_path);
     return json;
@@ -112,6 +145,7 @@ Json encode(const overlay::Change& change) {
 Result<> decode(const Json& json, overlay::Change& change) {
     Fields fields(json);
     get_word(fields, "kind", kChangeKinds, change.kind);
+    get_aspects(fields, change.aspects);
     return fields.get("path", change.path)
         .get("old_path", change.old_path)
         .get("type", change.type)

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <unordered_map>
 
+#include "base/progress.h"
 #include "journal/audit.h"
 #include "journal/delta_format.h"
 #include "journal/frames.h"
@@ -156,7 +157,9 @@ Result<CheckReport> Journal::check() {
     }
     TRY_ASSIGN(const std::set<DeltaNumber> deltas, referenced_deltas());
     std::unordered_map<ObjectKey, std::uint32_t> types;
+    Progress progress("checking", deltas.size());
     for (const DeltaNumber number : deltas) {
+        progress.step();
         TRY_ASSIGN(const Delta delta, check_delta(state_dir_.deltas(), number, report));
         collect_types(delta, types);
     }

@@ -79,4 +79,28 @@ Result<> copy_file(int from, int to) {
     return write_attributes(to, attributes, true);
 }
 
+namespace {
+
+sys::Xattrs some_of(const sys::Xattrs& all, bool acls) {
+    sys::Xattrs some;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(some), [acls](const auto& one) {
+        return one.first.starts_with("system.posix_acl_") == acls;
+    });
+    return some;
+}
+
+}  // namespace
+
+std::uint32_t different_aspects(const journal::Attributes& one, const journal::Attributes& other) {
+    std::uint32_t aspects = 0;
+    if (one.mode != other.mode) aspects |= kAspectMode;
+    if (one.uid != other.uid || one.gid != other.gid) aspects |= kAspectOwner;
+    if (one.xattrs == other.xattrs) return aspects;
+    for (const bool acls : {true, false}) {
+        if (some_of(one.xattrs, acls) != some_of(other.xattrs, acls))
+            aspects |= acls ? kAspectAcl : kAspectXattrs;
+    }
+    return aspects;
+}
+
 }  // namespace unwrite::overlay

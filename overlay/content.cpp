@@ -89,7 +89,10 @@ constexpr std::size_t kPiece = std::size_t{256} << 10;
 
 Result<bool> equal_pieces(const Content& a, const Content& b, std::uint64_t begin,
                           std::uint64_t end, std::vector<std::byte>& buffer) {
-    buffer.resize(2 * kPiece);
+    if (begin >= end) return true;
+    const auto piece = static_cast<std::size_t>(std::min<std::uint64_t>(kPiece, end - begin));
+    // Not more than is needed: most files are small, and all of it is cleared first.
+    if (buffer.size() < 2 * piece) buffer.resize(2 * piece);
     const sys::Bytes all(buffer);
     while (begin < end) {
         const auto first = a.segment(begin);
@@ -98,10 +101,10 @@ Result<bool> equal_pieces(const Content& a, const Content& b, std::uint64_t begi
             begin = std::min(first.end, second.end);
             continue;
         }
-        const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(kPiece, end - begin));
+        const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(piece, end - begin));
         TRY_ASSIGN(const std::size_t one, a.read(all.first(length), begin));
-        TRY_ASSIGN(const std::size_t two, b.read(all.subspan(kPiece, length), begin));
-        if (one != two || std::memcmp(buffer.data(), buffer.data() + kPiece, one) != 0)
+        TRY_ASSIGN(const std::size_t two, b.read(all.subspan(piece, length), begin));
+        if (one != two || std::memcmp(buffer.data(), buffer.data() + piece, one) != 0)
             return false;
         if (one == 0) break;
         begin += one;

@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <map>
 
+#include "overlay/attributes.h"
+
 namespace unwrite::overlay {
 
 using journal::Attributes;
@@ -19,10 +21,6 @@ Result<T> or_if_vanished(Result<T> result, T otherwise) {
     if (result || !(is_vanished(result.error()) || result.error().number() == EACCES))
         return result;
     return otherwise;
-}
-
-bool same_but_mtime(const Attributes& a, const Attributes& b) {
-    return a.mode == b.mode && a.uid == b.uid && a.gid == b.gid && a.xattrs == b.xattrs;
 }
 
 bool same_mtime(const Attributes& a, const Attributes& b) {
@@ -117,7 +115,7 @@ class Comparison {
     Result<> add_one(ChangeKind kind, View& view, const Placed& placed);
     Result<> count_below(View& view, const Located& directory, Change& change);
     Result<> compare_objects(const Located& was, const Located& is, Change& change);
-    Result<bool> attributes_differ(const Located& a, const Located& b);
+    Result<std::uint32_t> aspects_that_differ(const Located& a, const Located& b);
     void book(Change& change, const NameKey* name, const ObjectKey& object) const;
 
     View& older_;
@@ -232,20 +230,20 @@ Result<> Comparison::changed_objects() {
     return {};
 }
 
-Result<bool> Comparison::attributes_differ(const Located& a, const Located& b) {
+Result<std::uint32_t> Comparison::aspects_that_differ(const Located& a, const Located& b) {
     if (a.key == b.key) {
         const bool mentioned =
             std::any_of(between_.begin(), between_.end(), [&](const LayerPtr& layer) {
                 const ObjectImage* image = layer->object(a.key);
                 return image != nullptr && image->attributes;
             });
-        if (!mentioned) return false;
+        if (!mentioned) return 0U;
     }
     TRY_ASSIGN(const Attributes was, older_.attributes(a));
     TRY_ASSIGN(const Attributes is, newer_.attributes(b));
-    if (!same_but_mtime(was, is)) return true;
-    return a.key == b.key && S_ISREG(a.type) && !was_written(a.key, between_) &&
-           !same_mtime(was, is);
+    const bool touched =
+        a.key == b.key && S_ISREG(a.type) && !was_written(a.key, between_) && !same_mtime(was, is);
+    return different_aspects(was, is) | (touched ? kAspectTime : 0U);
 }
 
 Result<> Comparison::compare_objects(const Located& was, const Located& is, Change& change) {
@@ -256,7 +254,8 @@ Result<> Comparison::compare_objects(const Located& was, const Located& is, Chan
         TRY_ASSIGN(change.content,
                    or_if_vanished(content_differs(older_, was, newer_, is, between_), true));
     }
-    TRY_ASSIGN(change.attributes, or_if_vanished(attributes_differ(was, is), false));
+    TRY_ASSIGN(change.aspects, or_if_vanished(aspects_that_differ(was, is), 0U));
+    change.attributes = change.aspects != 0;
     return {};
 }
 

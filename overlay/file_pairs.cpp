@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "overlay/attributes.h"
+
 namespace unwrite::overlay {
 
 namespace {
@@ -117,9 +119,8 @@ Result<std::optional<FilePair>> Expansion::joined(FilePair& was, FilePair& is) {
     pair.change.content = std::move(differs).value_or(true);
     const auto before = older_.attributes(*pair.older);
     const auto after = newer_.attributes(*pair.newer);
-    pair.change.attributes = before && after &&
-                             (before->mode != after->mode || before->uid != after->uid ||
-                              before->gid != after->gid || before->xattrs != after->xattrs);
+    pair.change.aspects = before && after ? different_aspects(*before, *after) : 0;
+    pair.change.attributes = pair.change.aspects != 0;
     if (!pair.change.content && !pair.change.attributes) return std::optional<FilePair>();
     if (!pair.change.content) pair.change.kind = ChangeKind::kAttributes;
     pair.change.origins.insert(pair.change.origins.end(), was.change.origins.begin(),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/progress.h"
 #include "overlay/line_diff.h"
 
 namespace unwrite::overlay {
@@ -110,8 +111,10 @@ Result<LineCounts> Inspector::count_lines(View& older, View& newer,
                                           const Differences& differences) {
     LineCounts all;
     TRY_ASSIGN(const auto pairs, file_pairs(older, newer, differences, kMostCounted));
+    Progress progress("comparing", pairs.size());
     for (const FilePair& pair : pairs) {
         TRY_ASSIGN(const LineDiff diff, compare(older, newer, pair, false, true));
+        progress.step();
         all.added += diff.lines.added;
         all.removed += diff.lines.removed;
     }
@@ -203,7 +206,9 @@ Result<std::vector<FileDiff>> Inspector::diff(const std::string& from, const std
     TRY_ASSIGN(auto pairs, file_pairs(older, newer, differences, kMostShown));
     std::vector<FileDiff> diffs;
     std::uint64_t total = 0;
+    Progress progress("comparing", pairs.size());
     for (FilePair& pair : pairs) {
+        progress.step();
         if (!is_wanted(pair.change, wanted)) continue;
         TRY_ASSIGN(LineDiff lines, compare(older, newer, pair, text, total < kMostText));
         total += lines.text.size();

@@ -27,16 +27,26 @@ using journal::OriginNumber;
 
 enum class ChangeKind { kCreated, kDeleted, kModified, kRenamed, kAttributes };
 
+/// Which attributes differ, as bits. Times count where nothing was written.
+enum Aspect : std::uint32_t {
+    kAspectMode = 1U << 0U,
+    kAspectOwner = 1U << 1U,
+    kAspectAcl = 1U << 2U,
+    kAspectXattrs = 1U << 3U,  ///< others than ACLs
+    kAspectTime = 1U << 4U,
+};
+
 /// One difference between two states. Paths are relative to the root, bytes, no leading slash.
 struct Change {
     ChangeKind kind = ChangeKind::kModified;
-    std::string path;         ///< where it is in the newer state (the older one for kDeleted)
-    std::string old_path;     ///< kRenamed: where it was
-    std::uint32_t type = 0;   ///< S_IFMT bits (of the newer side; the older for kDeleted)
-    std::uint64_t below = 0;  ///< kCreated/kDeleted directory: how many objects it holds below
-    std::uint64_t bytes = 0;  ///< their size together, or the file's
-    bool content = false;     ///< content differs
-    bool attributes = false;  ///< mode, owner, mtime alone or xattrs differ
+    std::string path;           ///< where it is in the newer state (the older one for kDeleted)
+    std::string old_path;       ///< kRenamed: where it was
+    std::uint32_t type = 0;     ///< S_IFMT bits (of the newer side; the older for kDeleted)
+    std::uint64_t below = 0;    ///< kCreated/kDeleted directory: how many objects it holds below
+    std::uint64_t bytes = 0;    ///< their size together, or the file's
+    bool content = false;       ///< content differs
+    bool attributes = false;    ///< mode, owner, mtime alone or xattrs differ
+    std::uint32_t aspects = 0;  ///< which of them: Aspect
     std::vector<OriginNumber> origins;  ///< who changed it
 };
 

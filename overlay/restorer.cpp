@@ -8,6 +8,7 @@
 
 #include "base/crash_point.h"
 #include "base/lend_mode.h"
+#include "base/progress.h"
 
 namespace unwrite::overlay {
 
@@ -126,13 +127,16 @@ Result<> Restorer::invert_object(const ObjectKey& key, const ObjectImage& image,
 }
 
 Result<> Restorer::invert(const Delta& delta, DeltaWriter& into) {
+    Progress progress("noting what is there", delta.names.size() + delta.objects.size());
     for (const auto& [key, state] : delta.names) {
         TRY(invert_name(delta, state, into));
         crash_point("restore.invert.name");
+        progress.step();
     }
     for (const auto& [key, image] : delta.objects) {
         TRY(invert_object(key, image, into));
         crash_point("restore.invert.object");
+        progress.step();
     }
     return invert_parents(delta, into);
 }
@@ -288,14 +292,22 @@ Result<> Restorer::apply_attributes(const ObjectKey& key, const journal::Attribu
 }
 
 Result<> Restorer::apply(const Delta& delta, const DataOf& data) {
-    for (const auto& [key, state] : delta.names)
+    Progress progress("restoring", 2 * (delta.names.size() + delta.objects.size()));
+    for (const auto& [key, state] : delta.names) {
         TRY(empty_name(state.image));
-    for (const auto& [key, state] : delta.names)
+        progress.step();
+    }
+    for (const auto& [key, state] : delta.names) {
         TRY(fill_name(state.image));
-    for (const auto& [key, image] : delta.objects)
+        progress.step();
+    }
+    for (const auto& [key, image] : delta.objects) {
         TRY(apply_content(key, image, data));
+        progress.step();
+    }
     for (const bool directories : {false, true}) {
         for (const auto& [key, image] : delta.objects) {
+            if (!directories) progress.step();
             if (!image.attributes || S_ISDIR(image.attributes->mode) != directories) continue;
             TRY(apply_attributes(key, *image.attributes));
         }

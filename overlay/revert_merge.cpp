@@ -21,7 +21,10 @@ struct Text {
 Result<std::optional<Text>> text_in(View& view, const ObjectKey& key) {
     const Located found{key, S_IFREG, nullptr, {}, 0};
     Text text{key, {}, {}};
-    TRY_ASSIGN(text.attributes, view.attributes(found));
+    auto attributes = view.attributes(found);
+    if (!attributes && is_vanished(attributes.error())) return std::optional<Text>();
+    if (!attributes) return std::move(attributes).error();
+    text.attributes = *std::move(attributes);
     if (!S_ISREG(text.attributes.mode)) return std::optional<Text>();
     TRY_ASSIGN(const std::uint64_t size, view.size(found));
     if (size > kMaxTextSize) return std::optional<Text>();

@@ -92,7 +92,8 @@ void add_status(CLI::App& app, Context& context) {
     command->add_flag("--line", options->line, "One line, for a shell's prompt");
     command->add_option("--since", options->since, "Since this node or checkpoint");
     command->footer(
-        "A created, D deleted, M modified, R renamed, m attributes only (mode, owner, times).");
+        "A created, D deleted, M modified, R renamed, m attributes only; which of them is said "
+        "behind the name.");
 }
 
 }  // namespace unwrite::cli

@@ -71,7 +71,7 @@ std::string words_for(const Change& change) {
         case ChangeKind::kRenamed:
             return "Renamed from " + quote_name(change.old_path) + "; the content is the same.\n";
         case ChangeKind::kAttributes:
-            return "Only attributes differ: mode, owner, times or extended attributes.\n";
+            return "Only attributes differ: " + aspect_words(change) + ".\n";
         case ChangeKind::kCreated:
             return "Made; there is nothing in it to be shown.\n";
         case ChangeKind::kDeleted:

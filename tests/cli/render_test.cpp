@@ -81,6 +81,34 @@ TEST(Render, S61_EachKindHasALine) {
               "  m  run.sh  (attributes)\n");
 }
 
+TEST(Render, S61_WhichAttributesIsSaid) {
+    Change mode = change(ChangeKind::kAttributes, "run.sh");
+    mode.aspects = overlay::kAspectMode;
+    Change xattrs = change(ChangeKind::kAttributes, "x");
+    xattrs.aspects = overlay::kAspectXattrs;
+    Change several = change(ChangeKind::kAttributes, "s");
+    several.aspects = overlay::kAspectOwner | overlay::kAspectAcl | overlay::kAspectTime;
+    Change both = change(ChangeKind::kModified, "b");
+    both.aspects = overlay::kAspectMode;
+    Change renamed = change(ChangeKind::kRenamed, "new");
+    renamed.old_path = "old";
+    renamed.content = true;
+    renamed.aspects = overlay::kAspectXattrs;
+    const std::vector<Change> changes = {mode, xattrs, xattrs, several, both, renamed};
+    EXPECT_EQ(change_lines(changes, 0, Colour::kNo),
+              "  m  run.sh  (mode)\n"
+              "  m  x  (extended attributes)\n"
+              "  m  x  (extended attributes)\n"
+              "  m  s  (owner, access list, time)\n"
+              "  M  b  (and mode)\n"
+              "  R  old -> new  (and modified, extended attributes)\n");
+    EXPECT_EQ(
+        summary_words(changes),
+        "Modified 5 files (1 attributes only, 2 extended attributes only, 1 mode only), renamed 1");
+    EXPECT_EQ(diff_lines({.change = xattrs, .text = "", .lines = {}}, false, Colour::kNo),
+              "# x: extended attributes\n");
+}
+
 TEST(Render, FoldedDirectoriesCountWhatTheyHold) {
     EXPECT_EQ(files_changed({change(ChangeKind::kCreated, "d", S_IFDIR, 1234),
                              change(ChangeKind::kModified, "a")}),

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <thread>
 
+#include "base/progress.h"
 #include "control/channel.h"
 #include "control/remote.h"
 #include "control/rendezvous.h"
@@ -250,6 +251,33 @@ TEST_F(ServerTest, EndsWhileClientsAreConnectedAndFinishesTheirCalls) {
     server.reset();
     waiting.join();
     EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST_F(ServerTest, WhoWaitsLongHearsHowFarItIs) {
+    start();
+    const auto remote = connect();
+    ASSERT_TRUE(remote);
+    MountPoint mount;
+    mount.id = "00ff";
+    mount.owner = ::geteuid();
+    EXPECT_FALSE(ask_progress(mount));
+    Progress work("restoring", 8);
+    work.step();
+    int waited = 0;
+    int over = 0;
+    std::optional<Busy> busy;
+    remote->be_patient([&](std::optional<milliseconds> so_long) {
+        ++(so_long ? waited : over);
+        if (so_long) busy = ask_progress(mount);
+    });
+    operations.hold_status_ms = 1000;
+    ASSERT_TRUE(remote->status("", false));
+    EXPECT_GE(waited, 1);
+    EXPECT_EQ(over, 1);
+    ASSERT_TRUE(busy);
+    EXPECT_EQ(busy->what, "restoring");
+    EXPECT_EQ(busy->done, 1U);
+    EXPECT_EQ(busy->total, 8U);
 }
 
 TEST_F(ServerTest, ManyClientsAtOnce) {

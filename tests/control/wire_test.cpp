@@ -27,6 +27,7 @@ overlay::Change change() {
     one.below = 3;
     one.bytes = ~std::uint64_t{0};
     one.content = one.attributes = true;
+    one.aspects = overlay::kAspectOwner | overlay::kAspectXattrs;
     one.origins = {1, 2};
     return one;
 }

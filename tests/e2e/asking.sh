@@ -374,6 +374,7 @@ S44_S54_a_run_asks_on_its_terminal() {
     out_has "wants to write asked/a"
     out_has "wants to unlink asked/b"
     out_has "look first"
+    grep -q $'\a' "$scratch/out" || fail "the questions do not ring"
     equal asked/a $'one\nmore'
     present asked/b
     present asked/c

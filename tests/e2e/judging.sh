@@ -149,3 +149,82 @@ S55_ctrl_z_gives_the_shell_its_terminal_back() {
     end
     check_state
 }
+
+S61_S73_attributes_are_told_apart() {
+    needs setfattr setfacl git
+    for i in mode owner xattr acl time several written moved; do echo one >"$W/$i"; done
+    chmod 644 "$W"/*
+    begin
+    chmod 755 mode
+    [[ $EUID != 0 ]] || chown 7:7 owner
+    [[ $EUID == 0 ]] || rm owner
+    setfattr -n user.colour -v green xattr
+    setfacl -m u:7:r acl
+    touch -d 2001-02-03 time
+    chmod 600 several
+    touch -d 2001-02-03 several
+    echo two >>written
+    chmod 600 written
+    mv moved away
+    chmod 600 away
+    u status
+    [[ $EUID != 0 ]] || out_has "  m  owner  (owner)"
+    out_has "  m  mode  (mode)"
+    out_has "  m  xattr  (extended attributes)"
+    out_has "  m  acl  (access list)"
+    out_has "  m  time  (time)"
+    out_has "  m  several  (mode, time)"
+    out_has "  M  written  (and mode)"
+    out_has "  R  moved -> away  (and mode)"
+    out_has "1 extended attributes only"
+    u --json status
+    json '{c["path"]: c["aspects"] for c in j["changes"]}["several"] == ["mode", "time"]'
+    json '{c["path"]: c["aspects"] for c in j["changes"]}["acl"] == ["acl"]'
+    u diff
+    out_has "# xattr: extended attributes"
+    out_has "new mode 100755"
+    cp "$scratch/out" "$scratch/patch"
+    u diff --stat
+    out_has "xattr   | extended attributes"
+    u run --on-exit keep -- setfattr -n user.colour -v red xattr
+    err_has "  m  xattr  (extended attributes)"
+    open_screen 120 30 review
+    picks xattr
+    sees "Only attributes differ: extended attributes."
+    keys r q k
+    sees "Do so?"
+    keys y
+    sees "ended with 0"
+    close_screen
+    ! getfattr -n user.colour xattr 2>/dev/null
+    mkdir "$scratch/other"
+    for i in mode owner xattr acl time several written moved; do echo one >"$scratch/other/$i"; done
+    say "git takes the patch with such lines in it"
+    (cd "$scratch/other" && GIT_CEILING_DIRECTORIES=/ git apply "$scratch/patch")
+    equal "$scratch/other/written" $'one\ntwo'
+    present "$scratch/other/away"
+    u discard --yes
+    end
+    check_state
+}
+
+S54_a_question_rings() {
+    needs python3
+    echo one >"$W/a"
+    begin
+    rings() {
+        python3 "$here/terminal.py" "[R]eview=k" -- "$program" run --no-confine -- sh -c "echo $1 >a" >"$scratch/out" &&
+            grep -q $'\a' "$scratch/out"
+    }
+    rings two || fail "nothing rings"
+    mkdir -p "$XDG_CONFIG_HOME/unwrite"
+    echo 'bell = false' >"$XDG_CONFIG_HOME/unwrite/unwrite.toml"
+    ! rings three || fail "it rings all the same"
+    out_has "[C]ommit  [D]iscard  [R]eview"
+    echo 'bell = 1' >"$XDG_CONFIG_HOME/unwrite/unwrite.toml"
+    expect 2 policy check
+    err_has "bad value for \`bell\`"
+    rm "$XDG_CONFIG_HOME/unwrite/unwrite.toml"
+    u discard --yes
+    end
+}

@@ -98,7 +98,7 @@ assert "hard" not in got
 PYTHON
     u status
     out_has "R  hard -> harder"
-    out_has "m  nothing  (attributes)"
+    out_has "m  nothing  (mode)"
     end
 }
 

@@ -163,6 +163,31 @@ TEST_F(Changes, AttributesAndTimesS51) {
                                        "modified d/x +attributes"));
 }
 
+TEST_F(Changes, WhichAttributesS61) {
+    for (const char* name : {"acl", "mode", "owner", "time", "written", "xattr"})
+        before(name, "one\n");
+    begin();
+    const std::string acl(
+        "\2\0\0\0\1\0\6\0\377\377\377\377\2\0\4\0\1\0\0\0\4\0\4\0\377\377\377\377"
+        "\20\0\4\0\377\377\377\377\40\0\4\0\377\377\377\377",
+        44);
+    ASSERT_EQ(actor().set_xattr("acl", "system.posix_acl_access", acl, 0), 0);
+    ASSERT_EQ(actor().chmod("mode", 0600), 0);
+    ASSERT_EQ(actor().utimens("time", 1'000'000'000), 0);
+    ASSERT_EQ(actor().append("written", "more"), 0);
+    ASSERT_EQ(actor().utimens("written", 1'000'000'000), 0);
+    ASSERT_EQ(actor().set_xattr("xattr", "user.x", "1", 0), 0);
+    ASSERT_EQ(actor().set_xattr("written", "user.x", "1", 0), 0);
+    std::map<std::string, std::uint32_t> aspects;
+    for (const auto& change : status().changes)
+        aspects[change.path] = change.aspects;
+    EXPECT_EQ(aspects, (std::map<std::string, std::uint32_t>{{"acl", overlay::kAspectAcl},
+                                                             {"mode", overlay::kAspectMode},
+                                                             {"time", overlay::kAspectTime},
+                                                             {"written", overlay::kAspectXattrs},
+                                                             {"xattr", overlay::kAspectXattrs}}));
+}
+
 TEST_F(Changes, TheStateDirectoryIsNoneOfThem) {
     before("d/x", "one\n");
     begin();

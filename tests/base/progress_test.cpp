@@ -1,0 +1,30 @@
+#include "base/progress.h"
+
+#include <gtest/gtest.h>
+
+namespace unwrite {
+namespace {
+
+TEST(ProgressTest, SaysHowFarTheNewestWorkIs) {
+    EXPECT_FALSE(Progress::now());
+    Progress outer("restoring", 3);
+    outer.step();
+    {
+        Progress inner("comparing", 1);
+        inner.step();
+        inner.step();
+        const auto seen = Progress::now();
+        ASSERT_TRUE(seen);
+        EXPECT_STREQ(seen->what, "comparing");
+        EXPECT_EQ(seen->done, 1U);
+        EXPECT_EQ(seen->total, 1U);
+    }
+    const auto seen = Progress::now();
+    ASSERT_TRUE(seen);
+    EXPECT_STREQ(seen->what, "restoring");
+    EXPECT_EQ(seen->done, 1U);
+    EXPECT_EQ(seen->total, 3U);
+}
+
+}  // namespace
+}  // namespace unwrite
