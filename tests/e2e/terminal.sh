@@ -1,6 +1,7 @@
 # A terminal of tmux for the stories: keys go in, what it shows is read back.
 # shellcheck shell=bash
 
+tmux_count=0
 # open_screen COLUMNS ROWS ARGUMENTS...: unwrite with these arguments, on a terminal of this size.
 open_screen() {
     local size=("$1" "$2")
@@ -13,7 +14,8 @@ open_terminal() {
     local columns=$1 rows=$2 command
     shift 2
     needs tmux
-    tmux_name=unwrite-$$
+    # A name of its own: the server before it takes its socket away when it ends, which may be later.
+    tmux_name=unwrite-$$-$((tmux_count += 1))
     (cd / && TMUX='' TMUX_TMPDIR=/tmp exec tmux -D -L "$tmux_name" -f /dev/null) 2>/dev/null &
     disown
     wait_for "the terminal's server" on_screen list-sessions
