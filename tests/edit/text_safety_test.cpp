@@ -15,7 +15,7 @@ TEST(TextSafety, Utf8) {
         EXPECT_FALSE(is_utf8(wrong));
 }
 
-TEST(TextSafety, S142_UnsafeCharacters) {
+TEST(TextSafety, S142_S168_UnsafeCharacters) {
     for (const char* path : {"\x01",
                              "\x1f",
                              "\x7f",
@@ -48,7 +48,7 @@ TEST(TextSafety, S142_OrdinaryNamesAreSafe) {
         EXPECT_FALSE(has_unsafe_character(path)) << path;
 }
 
-TEST(TextSafety, S22_APathIsShownWithoutWhatATerminalObeys) {
+TEST(TextSafety, S22_S168_APathIsShownWithoutWhatATerminalObeys) {
     EXPECT_EQ(displayed("a/b c.txt"), "a/b c.txt");
     EXPECT_EQ(displayed("a\x1b[31mred\x1b[0m"), "ared");
     EXPECT_EQ(displayed("a\x1b]0;title\x07"
