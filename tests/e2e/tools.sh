@@ -4,7 +4,7 @@
 
 client() { python3 "$here/tools_client.py" "$@"; }
 
-S1_S2_S3_S8_S18_S33_S34_S35_S36_S38_S129_S148_S149_S150_S151_S153_S154_tools_in_both_eras() {
+S1_S2_S3_S8_S18_S33_S34_S35_S36_S38_S129_S148_S149_S150_S151_S153_S154_S162_tools_in_both_eras() {
     begin
     client both_eras "$program" "$W"
     cd /

@@ -203,6 +203,28 @@ def sandbox(client):
     check(get("a.c") == b"int a;\n", "S159 nothing of it")
 
 
+def limits(client):
+    put("wide", b"x\n" * 102401)
+    refused = client.call("Read", path="wide")
+    check(refused["isError"] and refused["content"][0]["text"] ==
+          "wide: too much to be read at once (204802 bytes > 204800 max_file_read_bytes); give "
+          "start_line and end_line", refused)
+    part = client.call("Read", path="wide", start_line=1, end_line=102400)
+    check(len(part["content"][0]["text"]) == 204800, "S162: all that fits")
+    edit = client.call("Edit", path="wide", start_line=1, end_line=1, new_content="y")
+    check("File too large for Edit tool (204802 bytes > 204800 max_file_read_bytes)" in
+          edit["content"][0]["text"], edit)
+    put("long", b"x" * 2097153)
+    refused = client.call("Read", path="long", start_line=1, end_line=1)
+    check(refused["content"][0]["text"] ==
+          "long: File too large to be read (2097153 bytes > 2097152)", refused)
+    for arguments in ({"patch": "#" * 524289}, {"path": "wide", "start_line": 1, "end_line": 1,
+                                                "new_content": "y" * 262145}):
+        refused = client.call("Edit", **arguments)
+        check(refused["isError"] and
+              refused["content"][0]["text"] == "Tool arguments too large", refused)
+
+
 def attributed(client):
     """The client's own numbers stay with the step."""
     put("told", b"one\n")
@@ -282,7 +304,7 @@ def both_eras(program, directory):
         os.chdir(directory)
         client = Client(program, directory, era)
         listed(client)
-        for part in (edits, undo, sandbox, attributed, history):
+        for part in (edits, undo, sandbox, limits, attributed, history):
             for name in os.listdir("."):
                 if name.startswith("era-") or name == "outside":
                     continue
