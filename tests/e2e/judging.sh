@@ -228,3 +228,43 @@ S54_a_question_rings() {
     u discard --yes
     end
 }
+
+S61_S62_between_any_two_states() {
+    echo one >"$W/a"
+    echo one >"$W/b"
+    begin
+    echo two >a
+    u checkpoint first
+    echo three >a
+    echo three >b
+    u checkpoint second
+    echo four >a
+    u diff first..second
+    for line in -two +three "a/b"; do out_has "$line"; done
+    out_lacks four
+    u diff first..second ./b
+    out_lacks a/a
+    u diff root..first
+    out_has -one
+    out_has +two
+    u diff second..first a
+    out_has -three
+    out_has +two
+    u diff second
+    out_has +four
+    out_lacks b/b
+    u --json diff first..second
+    json '[f["change"]["path"] for f in j["files"]] == ["a", "b"]'
+    remember now
+    u restore a --from first --dry-run
+    same now
+    u restore a --from first
+    equal a two
+    equal b three
+    u undo
+    same now
+    expect 1 diff first..third
+    err_has third
+    end
+    check_state
+}
