@@ -18,9 +18,23 @@ bool answer_nudge(Server& server, fuse_req_t request, fuse_ino_t parent, const c
     return true;
 }
 
+/// An open that makes a file comes here too, for CREATE is not implemented: it would bring a handle,
+/// and with it a request at the end of every new file. The kernel thought that there was nothing; where
+/// there is something it has to look again, and to judge whether the caller may open that.
+void make_file(Server& server, fuse_req_t request, fuse_ino_t parent, const char* name,
+               mode_t mode) {
+    auto made = server.tree.create(caller(request), parent, name, mode);
+    if (!made && made.error().number() == EEXIST) made = Error(ESTALE);
+    reply_entry(server, request, made);
+}
+
 void mknod(Server& server, fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode,
            dev_t device) {
     if (answer_nudge(server, request, parent, name)) return;
+    if (S_ISREG(mode)) {
+        make_file(server, request, parent, name, mode);
+        return;
+    }
     reply_entry(server, request, server.tree.mknod(caller(request), parent, name, mode, device));
 }
 
@@ -33,12 +47,6 @@ void symlink(Server& server, fuse_req_t request, const char* target, fuse_ino_t 
              const char* name) {
     if (answer_nudge(server, request, parent, name)) return;
     reply_entry(server, request, server.tree.symlink(caller(request), parent, name, target));
-}
-
-void create(Server& server, fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode,
-            fuse_file_info* info) {
-    const auto made = server.tree.create(caller(request), parent, name, mode, info->flags);
-    reply_created(server, request, made, *info);
 }
 
 #if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 15)
@@ -54,7 +62,6 @@ void add_creation(fuse_lowlevel_ops& operations) {
     operations.mknod = Door<mknod>::enter;
     operations.mkdir = Door<mkdir>::enter;
     operations.symlink = Door<symlink>::enter;
-    operations.create = Door<create>::enter_change;
 #if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 15)
     operations.tmpfile = Door<tmpfile>::enter_change;
 #endif

@@ -1,5 +1,6 @@
-// Content. There are no handles: OPEN, OPENDIR and FLUSH are answered once with "not implemented",
-// after which the kernel opens and closes on its own, and every request names the object.
+// Content. There are no handles: OPEN, CREATE, OPENDIR and FLUSH are answered once with "not
+// implemented", after which the kernel opens and closes on its own, and every request names the
+// object.
 #include <vector>
 
 #include "fs/request.h"

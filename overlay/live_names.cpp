@@ -147,26 +147,18 @@ Result<Entry> LiveTree::symlink(const Caller& caller, NodeId parent, std::string
 }
 
 Result<Entry> LiveTree::create(const Caller& caller, NodeId parent, std::string_view name,
-                               mode_t mode, int flags) {
+                               mode_t mode) {
     UniqueFd made;
     const Maker maker = [&made](int directory, const std::string& bytes,
                                 mode_t masked) -> Result<> {
         TRY_ASSIGN(made, sys::open_at(directory, bytes, O_RDWR | O_CREAT | O_EXCL, masked));
         return {};
     };
-    Result<Entry> entry = make(caller, parent, name, mode, maker);
-    if (entry) {
-        // Keeps the descriptor: a mode without write permission must not stop a daemon that is not
-        // root.
-        if (const auto object = objects_.get(entry->id)) {
-            objects_.keep(*object,
-                          std::make_shared<Handle>(Handle{std::move(made), Access::kWrite}));
-        }
-        return entry;
+    TRY_ASSIGN(Entry entry, make(caller, parent, name, mode, maker));
+    // Keeps the descriptor: a mode without write permission must not stop a daemon that is not root.
+    if (const auto object = objects_.get(entry.id)) {
+        objects_.keep(*object, std::make_shared<Handle>(Handle{std::move(made), Access::kWrite}));
     }
-    // The kernel thought that there was nothing. It has to look again, and to judge whether the caller
-    // may open what is there.
-    if (entry.error().number() == EEXIST && (flags & O_EXCL) == 0) return Error(ESTALE);
     return entry;
 }
 

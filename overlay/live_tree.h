@@ -31,8 +31,8 @@ class LiveTree final : public Tree {
                         mode_t mode) override;
     Result<Entry> symlink(const Caller& caller, NodeId parent, std::string_view name,
                           std::string_view target) override;
-    Result<Entry> create(const Caller& caller, NodeId parent, std::string_view name, mode_t mode,
-                         int flags) override;
+    Result<Entry> create(const Caller& caller, NodeId parent, std::string_view name,
+                         mode_t mode) override;
     Result<Entry> tmpfile(const Caller& caller, NodeId parent, mode_t mode) override;
     Result<> unlink(const Caller& caller, NodeId parent, std::string_view name) override;
     Result<> rmdir(const Caller& caller, NodeId parent, std::string_view name) override;

@@ -269,9 +269,9 @@ Result<Entry> PolicedTree::symlink(const Caller& caller, NodeId parent, std::str
 }
 
 Result<Entry> PolicedTree::create(const Caller& caller, NodeId parent, std::string_view name,
-                                  mode_t mode, int flags) {
+                                  mode_t mode) {
     return make(caller, "create", parent, name, S_IFREG,
-                [&] { return tree_.create(caller, parent, name, mode, flags); });
+                [&] { return tree_.create(caller, parent, name, mode); });
 }
 
 // It has no name to be judged by; link() judges the one it gets.

@@ -116,10 +116,9 @@ class Tree {
                                 mode_t mode) = 0;
     virtual Result<Entry> symlink(const Caller& caller, NodeId parent, std::string_view name,
                                   std::string_view target) = 0;
-    /// Makes a regular file; with O_EXCL in `flags` EEXIST when it is there, else the existing one
-    /// is returned (truncated with O_TRUNC).
+    /// Makes a regular file, whose maker may write to it whatever its mode.
     virtual Result<Entry> create(const Caller& caller, NodeId parent, std::string_view name,
-                                 mode_t mode, int flags) = 0;
+                                 mode_t mode) = 0;
     virtual Result<Entry> tmpfile(const Caller& caller, NodeId parent,
                                   mode_t mode) = 0;  ///< O_TMPFILE
     virtual Result<> unlink(const Caller& caller, NodeId parent, std::string_view name) = 0;

@@ -40,9 +40,8 @@ class SlowTree final : public overlay::Tree {
     Result<Entry> symlink(const Caller& caller, NodeId parent, View name, View target) override {
         return tree_.symlink(caller, parent, name, target);
     }
-    Result<Entry> create(const Caller& caller, NodeId parent, View name, mode_t mode,
-                         int flags) override {
-        return tree_.create(caller, parent, name, mode, flags);
+    Result<Entry> create(const Caller& caller, NodeId parent, View name, mode_t mode) override {
+        return tree_.create(caller, parent, name, mode);
     }
     Result<Entry> tmpfile(const Caller& caller, NodeId parent, mode_t mode) override {
         return tree_.tmpfile(caller, parent, mode);

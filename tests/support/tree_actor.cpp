@@ -99,7 +99,7 @@ int TreeActor::change(const std::string& path, const AttributeChange& change) {
 
 int TreeActor::create(const std::string& path, mode_t mode) {
     return make(path, [&](NodeId parent, const std::string& name) {
-        return tree_.create(caller_, parent, name, mode, O_EXCL | O_RDWR);
+        return tree_.create(caller_, parent, name, mode);
     });
 }
 
@@ -301,7 +301,7 @@ int TreeActor::chmod_held(unsigned slot, mode_t mode) {
 int TreeActor::create_below_held(unsigned slot, const std::string& name) {
     const NodeId id = slots_.at(slot);
     if (id == 0) return EBADF;
-    const auto made = tree_.create(caller_, id, name, 0644, O_EXCL | O_RDWR);
+    const auto made = tree_.create(caller_, id, name, 0644);
     if (!made) return made.error().number();
     tree_.forget(made->id, 1);
     return 0;
