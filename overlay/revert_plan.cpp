@@ -67,6 +67,7 @@ class Planner {
         TRY(plan_replaced());
         TRY(check_names());
         TRY(check_work_of_others());
+        TRY(check_lost_work());
         TRY(plan_objects());
         plan_.conflicts.assign(conflicts_.begin(), conflicts_.end());
         return std::move(plan_);
@@ -79,23 +80,19 @@ class Planner {
     Result<bool> put_together(ReplacedFile& file);
     Result<> drop_passages(const std::vector<ReplacedFile>& files);
     Result<bool> is_already(const Remains& remains);
-    bool can_take(const Remains& remains, const ReplacedFile& file);
+    Result<bool> can_take(const Remains& remains, const ReplacedFile& file);
     template <class Image>
     bool is_contested(const std::vector<Touch<Image>>& touches) const;
     Result<> check_names();
     Result<bool> check_name(const NameImage& image);
     bool stood_in_removed(const NameKey& at, const LayerPtr& layer);
     Result<> check_work_of_others();
+    Result<> check_lost_work();
+    void check_lost(const ObjectKey& key, const NameKey* at);
     Result<> plan_objects();
     Result<> plan_object(const ObjectKey& key, const std::vector<ObjectTouch>& touches);
     void compose(const ObjectKey& key, const std::vector<ObjectTouch>& touches);
     Result<bool> merge(const ObjectKey& key, const std::vector<ObjectTouch>& touches);
-    struct Removal {
-        bool by_others = true;
-        std::optional<NameKey> from{};
-    };
-    /// The last one of a name of it.
-    Removal removal_of(const ObjectKey& key) const;
     bool made_by_others(ObjectKey key, const ObjectTouch& first);
     View& view_before(std::size_t part);
     std::function<View&(std::size_t)> states() {
@@ -166,8 +163,10 @@ Result<> Planner::plan_replaced() {
     }
     for (const ReplacedFile& file : files) {
         for (const ObjectKey& key : file.objects) {
-            // One that goes on at another name is looked at by itself.
-            if (key == file.outcome || !planned_.path(key)) settled_.insert(key);
+            // One that is, or goes on, at another name is looked at by itself.
+            const auto name = live_.name_of(key);
+            const bool is_elsewhere = planned_.path(key) || (name && *name != file.at);
+            if (key == file.outcome || !is_elsewhere) settled_.insert(key);
         }
     }
     for (const NameKey& at : contested_) {
@@ -195,8 +194,15 @@ Result<> Planner::drop_passages(const std::vector<ReplacedFile>& files) {
 Result<bool> Planner::put_together(ReplacedFile& file) {
     TRY_ASSIGN(const auto now, live_.at(file.at));
     if (!now) return false;
+    // What the selection put there goes on elsewhere, with what others did to it.
+    const auto is_elsewhere = [&](const ObjectKey& key) { return planned_.path(key).has_value(); };
+    if (std::any_of(file.brought.begin(), file.brought.end(), is_elsewhere)) return false;
     TRY_ASSIGN(const auto remains, without_selected(file.steps, now->key, live_, states()));
-    if (!remains || !can_take(*remains, file)) return false;
+    TRY_ASSIGN(const bool may, remains ? can_take(*remains, file) : Result<bool>(false));
+    if (!may) {
+        conflict(live_.path(file.at), now->key);
+        return false;
+    }
     taken_.insert(file.objects.begin(), file.objects.end());
     file.outcome = remains->object;
     plan_.images.names.erase(file.at);
@@ -204,8 +210,8 @@ Result<bool> Planner::put_together(ReplacedFile& file) {
         plan_.images.names[file.at] = {NameImage{file.at, remains->object, S_IFREG}, file.origins};
     TRY_ASSIGN(const bool same, is_already(*remains));
     if (same) return true;
+    // No origin of the selection: what remains is what the others made.
     TRY(plan_bytes(plan_, remains->object, remains->attributes, remains->bytes, merge_in_));
-    plan_.images.objects[remains->object].origins = file.origins;
     return true;
 }
 
@@ -220,19 +226,25 @@ Result<bool> Planner::is_already(const Remains& remains) {
     return bytes == remains.bytes;
 }
 
-// The file that the selection replaced comes back only as it was when that was done; what it put
-// there in its place must not go on elsewhere.
-bool Planner::can_take(const Remains& remains, const ReplacedFile& file) {
-    const auto is_elsewhere = [&](const ObjectKey& key) { return planned_.path(key).has_value(); };
+// The file that the selection replaced comes back only as it was when that was done.
+Result<bool> Planner::can_take(const Remains& remains, const ReplacedFile& file) {
     const auto is_taken = [&](const ObjectKey& key) { return taken_.contains(key); };
-    if (std::any_of(file.brought.begin(), file.brought.end(), is_elsewhere)) return false;
     if (std::any_of(file.objects.begin(), file.objects.end(), is_taken)) return false;
+    if (!remains.displaced) return true;
+    TRY_ASSIGN(const auto puts, touches_.put_by_others(live_));
+    for (const auto& [at, key] : puts) {
+        if (key != remains.object || at == file.at || !live_.path(at.parent)) continue;
+        TRY_ASSIGN(const auto there, live_.at(at));
+        if (there && there->key == key) return false;  // others keep it there
+    }
     const auto touched = touches_.objects.find(remains.object);
-    if (!remains.displaced || touched == touches_.objects.end()) return true;
-    return std::none_of(touched->second.begin(), touched->second.end(),
-                        [&](const ObjectTouch& touch) {
-                            return touch.others && touch.real && touch.part >= *remains.displaced;
-                        });
+    if (touched == touches_.objects.end()) return true;
+    // In the part in which it was replaced: others wrote to it after that, else a turn had come
+    // between.
+    return std::none_of(
+        touched->second.begin(), touched->second.end(), [&](const ObjectTouch& touch) {
+            return touch.others && touch.real && touch.part + 1 >= *remains.displaced;
+        });
 }
 
 void Planner::plan_view() {
@@ -316,25 +328,34 @@ Result<> Planner::check_work_of_others() {
     return {};
 }
 
+// What someone else made or changed last and the selection then replaced or removed must come back,
+// or be part of what is put together: it is nowhere else.
+Result<> Planner::check_lost_work() {
+    TRY_ASSIGN(const auto puts, touches_.put_by_others(live_));
+    for (const auto& [at, key] : puts)
+        check_lost(key, &at);
+    for (const auto& [key, touches] : touches_.objects) {
+        if (std::any_of(touches.begin(), touches.end(),
+                        [](const ObjectTouch& touch) { return touch.others && touch.real; }))
+            check_lost(key, nullptr);
+    }
+    return {};
+}
+
+void Planner::check_lost(const ObjectKey& key, const NameKey* at) {
+    if (settled_.contains(key) || planned_.path(key)) return;
+    const RevertTouches::Removal removal = touches_.removal_of(key);
+    if (removal.by_others) return;
+    if (at == nullptr && removal.from) at = &*removal.from;
+    conflict(at != nullptr ? live_.path(*at) : std::nullopt, key);
+}
+
 Result<> Planner::plan_objects() {
     for (const auto& [key, touches] : touches_.objects) {
         if (first_selected(touches) == touches.end() || settled_.contains(key)) continue;
         TRY(plan_object(key, touches));
     }
     return {};
-}
-
-Planner::Removal Planner::removal_of(const ObjectKey& key) const {
-    std::size_t newest = 0;
-    Removal removal;
-    for (const auto& [at, touches] : touches_.names) {
-        for (const NameTouch& touch : touches) {
-            if (touch.image->image.object != key || touch.part < newest) continue;
-            newest = touch.part;
-            removal = {touch.others, at};
-        }
-    }
-    return removal;
 }
 
 Result<> Planner::plan_object(const ObjectKey& key, const std::vector<ObjectTouch>& touches) {
@@ -351,7 +372,8 @@ Result<> Planner::plan_object(const ObjectKey& key, const std::vector<ObjectTouc
     if (!path) {
         // Removed by the plan, or by the selection itself (what it had made); else what it changed
         // was removed by someone else.
-        const Removal removal = live_.path(key) ? Removal{false, {}} : removal_of(key);
+        const RevertTouches::Removal removal =
+            live_.path(key) ? RevertTouches::Removal{false, {}} : touches_.removal_of(key);
         if (removal.by_others)
             conflict(removal.from ? live_.path(*removal.from) : std::nullopt, key);
         return {};
@@ -373,16 +395,15 @@ Result<> Planner::plan_object(const ObjectKey& key, const std::vector<ObjectTouc
 
 Result<bool> Planner::merge(const ObjectKey& key, const std::vector<ObjectTouch>& touches) {
     std::vector<MergeStep> steps;
-    for (const ObjectTouch& touch : touches)
-        steps.push_back({touch.selected, touch.others, key, touch.part, false});
+    for (const ObjectTouch& touch : touches) {
+        // Made in that part: what it was before the change is not to be had.
+        const bool imageless = !touch.image->attributes && !touch.image->size;
+        steps.push_back(
+            {touch.selected || imageless, touch.others || imageless, key, touch.part, false});
+    }
     TRY_ASSIGN(const auto remains, without_selected(steps, key, live_, states()));
     if (!remains) return false;
     TRY(plan_bytes(plan_, key, remains->attributes, remains->bytes, merge_in_));
-    for (const ObjectTouch& touch : touches) {
-        if (touch.selected)
-            plan_.images.objects[key].origins.insert(touch.image->origins.begin(),
-                                                     touch.image->origins.end());
-    }
     return true;
 }
 

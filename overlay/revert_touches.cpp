@@ -148,4 +148,35 @@ Result<> RevertTouches::drop_idle(View& live) {
     return {};
 }
 
+RevertTouches::Removal RevertTouches::removal_of(const ObjectKey& key) const {
+    std::size_t newest = 0;
+    Removal removal;
+    for (const auto& [at, touches] : names) {
+        for (const NameTouch& touch : touches) {
+            if (touch.image->image.object != key || touch.part < newest) continue;
+            newest = touch.part;
+            removal = {touch.others, at};
+        }
+    }
+    return removal;
+}
+
+Result<std::vector<std::pair<NameKey, ObjectKey>>> RevertTouches::put_by_others(View& live) const {
+    std::vector<std::pair<NameKey, ObjectKey>> puts;
+    for (const auto& [at, touches] : names) {
+        for (auto touch = touches.begin(); touch != touches.end(); ++touch) {
+            if (!touch->others) continue;
+            std::optional<ObjectKey> put;
+            if (const auto next = std::next(touch); next != touches.end()) {
+                put = next->image->image.object;
+            } else if (live.path(at.parent)) {
+                TRY_ASSIGN(const auto now, live.at(at));
+                if (now) put = now->key;
+            }
+            if (put) puts.emplace_back(at, *put);
+        }
+    }
+    return puts;
+}
+
 }  // namespace unwrite::overlay

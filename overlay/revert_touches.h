@@ -44,6 +44,15 @@ struct RevertTouches {
     /// Drops touches without effect, seen to the next one and at last to the live state; marks
     /// those of mtimes alone.
     Result<> drop_idle(View& live);
+
+    /// The last time that a name of it was taken away or given to another object.
+    struct Removal {
+        bool by_others = true;
+        std::optional<NameKey> from{};
+    };
+    Removal removal_of(const ObjectKey& key) const;
+    /// What others put at a name, and where. After drop_idle().
+    Result<std::vector<std::pair<NameKey, ObjectKey>>> put_by_others(View& live) const;
 };
 
 /// The first selected touch; `end()` when there is none.

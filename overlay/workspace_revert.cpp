@@ -14,6 +14,20 @@ namespace {
 // What all agents changed; a session of that name cannot be asked for.
 constexpr const char* kAgents = ":agents";
 
+/// What was changed on the trunk since the agents' changes were last taken out of it; empty: all.
+/// What was put together then is the user's.
+std::set<journal::DeltaNumber> deltas_since_agents_went(const History& history) {
+    std::set<journal::DeltaNumber> deltas = {history.head.open_delta};
+    const auto trunk = history.trunk();
+    for (auto number = trunk.rbegin(); number != trunk.rend(); ++number) {
+        const Node& node = history.nodes.at(*number);
+        if (node.kind == NodeKind::kUndo && node.text == std::string("undo ") + kAgents)
+            return deltas;
+        if (node.parent != 0 && node.delta != 0) deltas.insert(node.delta);
+    }
+    return {};
+}
+
 Error conflict(const std::vector<std::string>& paths) {
     std::string list;
     for (const std::string& path : paths)
@@ -146,6 +160,7 @@ Result<Moved> Workspace::revert(const Asker& asker, const std::string& what, boo
     RevertSelection selection;
     if (what == kAgents) {
         selection.merge = true;
+        selection.deltas = deltas_since_agents_went(history);
         for (const Origin& origin : origins_->all()) {
             if (origin.agent) selection.origins.insert(origin.number);
         }

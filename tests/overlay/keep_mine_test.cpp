@@ -222,7 +222,8 @@ TEST_F(KeepMine, BothReplacedTheFileS63) {
 
 TEST_F(KeepMine, TheUserReplacedTheFileBeforeTheAgentS63) {
     start();
-    user_saves(numbered({{20, "user"}}));
+    as_user();
+    save("text", numbered({{20, "user"}}), "~");
     const struct stat mine = look("text");
     agent_saves(numbered({{10, "agent"}, {20, "user"}}));
     ASSERT_OK(operations().revert(World::asker(), ":agents", false));
@@ -234,7 +235,8 @@ TEST_F(KeepMine, TheUserReplacedTheFileBeforeTheAgentS63) {
 
 TEST_F(KeepMine, NoTextIsNeededWhereTheUserCameFirstS63) {
     start();
-    user_saves(std::string("a\0user", 6));
+    as_user();
+    save("text", std::string("a\0user", 6), "~");
     agent_saves(std::string("a\0agent", 7));
     expect_left(std::string("a\0user", 6));
 }
@@ -374,14 +376,64 @@ TEST_F(KeepMine, AReplacementThatIsNoTextIsAConflictS63) {
     expect_conflict(":agents", "text");
 }
 
-TEST_F(KeepMine, AReplacementThatWasMovedOnIsTheAgentsS63) {
+TEST_F(KeepMine, AReplacementThatHasAnotherNameIsAConflictS63) {
     start();
     agent_saves(numbered({{10, "agent"}}));
     ASSERT_EQ(actor().link("text", "mine"), 0);
     user(numbered({{10, "agent"}, {20, "user"}}));
+    expect_conflict(":agents", "mine");
+}
+
+// What the agent displaces or removes after the user has changed it is in no other place.
+TEST_F(KeepMine, WhatTheAgentReplacedOfTheUsersIsNotDroppedS63) {
+    start();
+    agent_saves(numbered({{10, "agent"}}));
+    user(numbered({{10, "user"}}));
+    agent_saves(numbered({{10, "user"}, {20, "agent"}}));
+    expect_conflict(":agents", "text");
+}
+
+TEST_F(KeepMine, WhatTheUserWroteInTheAgentsFileIsNotDroppedS63) {
+    start();
+    agent_saves("agent\n", "made");
+    as_user();
+    replace("made", "agent\nuser\n");
+    agent_saves("agent 2\nuser\n", "made");
+    expect_conflict(":agents", "made");
+}
+
+TEST_F(KeepMine, TheUsersFileThatTheAgentMovedIsNotDroppedS63) {
+    start();
+    agent_saves("agent\n", "made");
+    as_user();
+    save("made", "user\n", "~");
+    as_agent();
+    ASSERT_EQ(actor().rename("made", "moved", 0), 0);
+    as_user();
+    expect_conflict(":agents", "made");
+}
+
+TEST_F(KeepMine, TheSecondTimeWhatRemainedIsTheUsersS63) {
+    start();
+    agent_saves(numbered({{10, "agent"}}));
+    user(numbered({{10, "agent"}, {30, "user"}}));
     ASSERT_OK(operations().revert(World::asker(), ":agents", false));
-    EXPECT_EQ(text("mine"), numbered({{10, "agent"}, {20, "user"}}));
-    ASSERT_OK(operations().undo(World::asker(), 1, overlay::Consent::kAll));
+    EXPECT_EQ(text(), numbered({{30, "user"}}));
+    EXPECT_NUMBER(ENOENT, operations().revert(World::asker(), ":agents", false));
+    agent_saves(numbered({{20, "agent"}, {30, "user"}}));
+    expect_left(numbered({{30, "user"}}));
+}
+
+TEST_F(KeepMine, TheUsersChangesOfABackupStayS63) {
+    start();
+    as_agent();
+    ASSERT_EQ(actor().rename("text", "backup", 0), 0);
+    save("text", numbered({{10, "agent"}}));
+    as_user();
+    save("text", numbered({{10, "agent"}, {30, "user"}}), "~");
+    as_user();
+    replace("backup", numbered({{20, "user"}}));
+    expect_conflict(":agents", "backup");
 }
 
 }  // namespace
