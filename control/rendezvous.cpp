@@ -44,8 +44,8 @@ const sockaddr* generic(const sockaddr_un& address) {
     return reinterpret_cast<const sockaddr*>(&address);
 }
 
-Result<UniqueFd> new_socket() {
-    UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+Result<UniqueFd> new_socket(int flags = 0) {
+    UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0));
     if (!socket) return sys::last_error();
     return socket;
 }
@@ -55,7 +55,8 @@ void sweep(int directory) {
     const Result<std::vector<sys::DirectoryEntry>> entries = sys::read_directory(directory);
     if (!entries) return;
     for (const sys::DirectoryEntry& entry : *entries) {
-        Result<UniqueFd> socket = new_socket();
+        // Not to wait for a daemon that takes no more.
+        Result<UniqueFd> socket = new_socket(SOCK_NONBLOCK);
         if (!socket || !entry.name.ends_with(".sock")) continue;
         const sockaddr_un address = address_of(directory, entry.name);
         if (::connect(socket->get(), generic(address), sizeof address) == 0) continue;
@@ -74,16 +75,23 @@ Result<Listening> listen_in(const std::string& directory, const std::string& id)
     listening.name = id + ".sock";
     listening.path = directory + "/" + listening.name;
     TRY_ASSIGN(listening.socket, new_socket());
-    const sockaddr_un address = address_of(listening.directory.get(), listening.name);
-    // The directory admits nobody else, so the moment before the mode is set harms nobody.
+    // Nobody is told of it, and nobody sweeps it away, before it listens. The directory admits
+    // nobody else, so the moment before the mode is set harms nobody.
+    const std::string unheard = id + ".new";
+    const sockaddr_un address = address_of(listening.directory.get(), unheard);
     if (::bind(listening.socket.get(), generic(address), sizeof address) != 0)
         return sys::last_error();
-    if (::fchmodat(listening.directory.get(), listening.name.c_str(), 0600, 0) != 0 ||
-        ::listen(listening.socket.get(), kBacklog) != 0) {
-        const Error error = sys::last_error();
-        ignore(sys::unlink(listening.directory.get(), listening.name),
-               "the first failure is reported");
-        return error;
+    const auto announced = [&]() -> Result<> {
+        if (::fchmodat(listening.directory.get(), unheard.c_str(), 0600, 0) != 0 ||
+            ::listen(listening.socket.get(), kBacklog) != 0) {
+            return sys::last_error();
+        }
+        return sys::rename(listening.directory.get(), unheard, listening.directory.get(),
+                           listening.name);
+    }();
+    if (!announced) {
+        ignore(sys::unlink(listening.directory.get(), unheard), "the first failure is reported");
+        return announced.error();
     }
     return listening;
 }

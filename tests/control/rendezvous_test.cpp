@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <array>
 #include <cerrno>
 #include <fstream>
+#include <functional>
+#include <thread>
 
 #include "tests/control/runtime.h"
 
@@ -63,6 +66,29 @@ TEST(Rendezvous, ADirectoryBelowTheMountIsPassedOver) {
     if (!listening) GTEST_SKIP() << "no other runtime directory here";
     EXPECT_FALSE(listening->path.starts_with(runtime.path().string()));
     ::unlink(listening->path.c_str());
+}
+
+TEST(Rendezvous, NobodySweepsAwayWhatBeginsToListen) {
+    const TemporaryRuntime runtime;
+    constexpr int kEach = 60;
+    const auto listen_often = [](char kind, std::vector<Listening>& listening) {
+        for (int i = 0; i < kEach; ++i) {
+            Result<Listening> one = listen_at(kind + std::to_string(i), "");
+            if (one) listening.push_back(*std::move(one));
+        }
+    };
+    std::array<std::vector<Listening>, 4> listening;
+    std::vector<std::thread> threads;
+    for (std::size_t kind = 0; kind < listening.size(); ++kind)
+        threads.emplace_back(listen_often, static_cast<char>('a' + kind),
+                             std::ref(listening[kind]));
+    for (std::thread& thread : threads)
+        thread.join();
+    for (std::size_t kind = 0; kind < listening.size(); ++kind) {
+        ASSERT_EQ(listening[kind].size(), std::size_t{kEach});
+        for (const Listening& one : listening[kind])
+            EXPECT_TRUE(std::filesystem::exists(one.path)) << one.path;
+    }
 }
 
 TEST(Rendezvous, SocketsOfDeadDaemonsAreSwept) {
