@@ -34,11 +34,14 @@ Integration claude_code(const std::string& project) {
               text_of("claude-code/commands/undo.md")}}};
 }
 
+// One file of the client has what an extension has in two.
 Integration gemini_cli(const std::string& project) {
+    OrderedJson settings =
+        OrderedJson::parse(member_of("gemini-cli/gemini-extension.json", "mcpServers"));
+    settings.update(OrderedJson::parse(text_of("gemini-cli/hooks/hooks.json")));
     return {"gemini-cli",
             project,
-            {{PieceKind::kJson, project + "/.gemini/settings.json",
-              member_of("gemini-cli/gemini-extension.json", "mcpServers")},
+            {{PieceKind::kJson, project + "/.gemini/settings.json", settings.dump()},
              {PieceKind::kWhole, project + "/.gemini/commands/unwrite/undo.toml",
               text_of("gemini-cli/commands/unwrite/undo.toml")}}};
 }
@@ -52,7 +55,9 @@ Integration opencode(const std::string& project) {
             {{PieceKind::kJson, has_comments ? commented : plain,
               member_of("opencode/opencode.json", "mcp")},
              {PieceKind::kWhole, project + "/.opencode/commands/unwrite-undo.md",
-              text_of("opencode/commands/unwrite-undo.md")}}};
+              text_of("opencode/commands/unwrite-undo.md")},
+             {PieceKind::kWhole, project + "/.opencode/plugins/unwrite.js",
+              text_of("opencode/plugins/unwrite.js")}}};
 }
 
 // It reads the user's configuration alone.
@@ -70,7 +75,8 @@ Result<Integration> codex() {
     return Integration{
         "codex",
         directory,
-        {{PieceKind::kToml, directory + "/config.toml", text_of("codex/config.toml")}}};
+        {{PieceKind::kToml, directory + "/config.toml", text_of("codex/config.toml")},
+         {PieceKind::kJson, directory + "/hooks.json", text_of("codex/hooks.json")}}};
 }
 
 }  // namespace

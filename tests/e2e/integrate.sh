@@ -193,3 +193,69 @@ S15_S145_integrate_is_there_wholly_or_not_at_all() {
         [[ $now == "$before" ]] || fail "$(diff <(echo "$before") <(echo "$now"))"
     done
 }
+
+# What the four clients run when a prompt is sent, as it is installed, put into $scratch/hooks.
+hooks() {
+    local agent place event limit # in seconds, or in milliseconds
+    mkdir "$scratch/hooks"
+    for place in "claude-code $W/.claude/settings.json UserPromptSubmit 10" "codex $HOME/.codex/hooks.json UserPromptSubmit 10" \
+        "gemini-cli $W/.gemini/settings.json BeforeAgent 10000"; do
+        read -r agent place event limit <<<"$place"
+        u integrate "$agent"
+        has_entry "$limit" "$place" hooks "$event" 0 hooks 0 timeout
+        entry "$place" hooks "$event" 0 hooks 0 command | python3 -c 'import json, sys; print(json.load(sys.stdin))' >"$scratch/hooks/$agent"
+    done
+    u integrate opencode
+    cp "$W/.opencode/plugins/unwrite.js" "$scratch/hooks/opencode.mjs"
+    python3 -c 'print("{\"cwd\": \"/\", \"prompt\": \"" + "x" * 300000 + "\"}", end="")' >"$scratch/hooks/told"
+}
+# sends AGENT: here. The prompt is larger than a pipe, and a client that cannot get rid of it takes that for a failure.
+# Nothing may be said, and it must come to an end.
+sends() {
+    if [[ $1 == opencode ]]; then
+        timeout 60 env "PATH=$paths" node "$here/plugin_host.mjs" "$scratch/hooks/opencode.mjs" "$PWD" >"$scratch/said" 2>&1
+    else
+        cat "$scratch/hooks/told" | timeout 60 env "PATH=$paths" sh -c "$(<"$scratch/hooks/$1")" >"$scratch/said" 2>&1
+    fi || fail "$1: the hook: $? $(cat "$scratch/said")"
+    [[ ! -s $scratch/said ]] || fail "$1: the hook says: $(cat "$scratch/said")"
+}
+checkpoints() { u --json log && json_value 'sum(1 for one in j["entries"] if one["node"]["text"] == "before a prompt")'; }
+
+S1_S52_integrate_each_prompt_makes_a_checkpoint() {
+    needs node
+    export XDG_STATE_HOME=$scratch/home/state
+    unset CODEX_HOME
+    local agent agents="claude-code codex gemini-cli opencode" count=0 paths=$scratch/bin:$PATH
+    mkdir "$scratch/bin" "$scratch/few" "$scratch/elsewhere"
+    ln -s "$program" "$scratch/bin/unwrite"
+    ln -s "$(command -v sh)" "$(command -v cat)" "$(command -v node)" "$scratch/few/"
+    begin
+    hooks
+    for agent in $agents; do
+        say "$agent, a prompt"
+        sends "$agent"
+        count=$((count + 1))
+        [[ $(checkpoints | tail -1) == "$count" ]] || fail "no checkpoint, or more than one"
+        echo "$agent" >"made by $agent"
+        u undo
+        absent "made by $agent"
+    done
+    say "there is no such program"
+    paths=$scratch/few
+    for agent in $agents; do sends "$agent"; done
+    say "it does not end: the plugin sees to that itself, for the others the client does"
+    printf '#!/bin/sh\nexec %s infinity\n' "$(command -v sleep)" >"$scratch/few/unwrite"
+    chmod +x "$scratch/few/unwrite"
+    sends opencode
+    paths=$scratch/bin:$PATH
+    say "nothing is mounted here"
+    cd "$scratch/elsewhere"
+    for agent in $agents; do sends "$agent"; done
+    say "the daemon is dead"
+    cd "$W"
+    kill -9 "$daemon"
+    for agent in $agents; do sends "$agent"; done
+    begin --on-unfinished keep
+    [[ $(checkpoints | tail -1) == "$count" ]] || fail "a checkpoint without a prompt"
+    end
+}
