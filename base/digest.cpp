@@ -1,6 +1,6 @@
 #include "base/digest.h"
 
-#include <openssl/sha.h>
+#include <nettle/sha2.h>
 
 namespace unwrite {
 
@@ -19,9 +19,11 @@ int nibble(char digit) {
 
 Digest digest_of(std::string_view bytes) {
     Digest digest;
-    static_assert(sizeof digest.bytes == SHA256_DIGEST_LENGTH);
-    ::SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(),
-             digest.bytes.data());
+    static_assert(sizeof digest.bytes == SHA256_DIGEST_SIZE);
+    struct sha256_ctx context;
+    ::sha256_init(&context);
+    ::sha256_update(&context, bytes.size(), reinterpret_cast<const std::uint8_t*>(bytes.data()));
+    ::sha256_digest(&context, digest.bytes.size(), digest.bytes.data());
     return digest;
 }
 

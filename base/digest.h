@@ -1,4 +1,4 @@
-// SHA-256 digests (FIPS 180-4, by OpenSSL). They say whether bytes are still what was seen, written
+// SHA-256 digests (FIPS 180-4, by Nettle). They say whether bytes are still what was seen, written
 // or expected; nothing secret hangs on them. Thread-safe.
 #pragma once
 

@@ -1,5 +1,5 @@
 # Everything the project links from outside. After this file these targets exist:
-#   unwrite::fuse  SQLite::SQLite3  OpenSSL::Crypto  fmt::fmt  CLI11::CLI11
+#   unwrite::fuse  SQLite::SQLite3  unwrite::nettle  fmt::fmt  CLI11::CLI11
 #   nlohmann_json::nlohmann_json  tomlplusplus::tomlplusplus  unwrite::curses
 #   GTest::gtest_main  GTest::gmock
 # All of them come from the distribution, except that a newer static libfuse is taken
@@ -55,10 +55,12 @@ if(NOT SQLite3_FOUND)
     unwrite_missing("SQLite 3.35 or newer" "libsqlite3-dev")
 endif()
 
-find_package(OpenSSL 1.1 COMPONENTS Crypto)
-if(NOT OPENSSL_FOUND)
-    unwrite_missing("OpenSSL's libcrypto" "libssl-dev")
+# SHA-256 alone is wanted; OpenSSL, which has it too, takes a millisecond of every start.
+pkg_check_modules(UNWRITE_NETTLE IMPORTED_TARGET nettle>=3.4)
+if(NOT UNWRITE_NETTLE_FOUND)
+    unwrite_missing("Nettle 3.4 or newer" "nettle-dev")
 endif()
+add_library(unwrite::nettle ALIAS PkgConfig::UNWRITE_NETTLE)
 
 find_package(fmt 9 QUIET)
 if(NOT fmt_FOUND)

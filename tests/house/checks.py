@@ -27,7 +27,7 @@ OUTSIDE = {
     r"(fuse3/)?fuse\w*\.h|linux/fuse\.h|cuse_lowlevel\.h": ("fs", "tests/fs"),
     r"sqlite3\w*\.h": ("journal", "tests/journal"),
     r"CLI/.*": ("cli", "tests/cli"),
-    r"openssl/.*": ("base", "tests/base"),
+    r"nettle/.*": ("base", "tests/base"),
     r"n?curses.*|term\.h|panel\.h": ("cli/screen",),
 }
 
