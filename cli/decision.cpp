@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <set>
 
+#include "base/paths.h"
 #include "cli/text.h"
 #include "edit/patch_names.h"
 
@@ -69,11 +70,6 @@ Result<Judgement> parse_line(std::string_view line, std::size_t number) {
     return judgement;
 }
 
-bool is_at_or_below(const std::string& path, const std::string& above) {
-    return path == above ||
-           (path.starts_with(above) && path.size() > above.size() && path[above.size()] == '/');
-}
-
 // The topmost directory made in the task of which everything is rejected; the path itself when
 // there is none.
 std::string topmost_rejected(const std::string& path, const std::vector<Judged>& judged,
@@ -98,10 +94,7 @@ std::string topmost_rejected(const std::string& path, const std::vector<Judged>&
 Result<std::vector<Judgement>> parse_judgements(std::string_view text) {
     std::vector<Judgement> judgements;
     std::size_t number = 0;
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find('\n'), text.size());
-        const std::string_view line = text.substr(0, end);
-        text.remove_prefix(std::min(end + 1, text.size()));
+    for (const std::string_view line : lines_of(text)) {
         ++number;
         if (line.empty() || line.front() == '#') continue;
         TRY_ASSIGN(judgements.emplace_back(), parse_line(line, number));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/paths.h"
 #include "cli/heaps.h"
 
 namespace unwrite::cli {

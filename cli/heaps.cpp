@@ -6,6 +6,8 @@
 #include <array>
 #include <string_view>
 
+#include "base/paths.h"
+
 namespace unwrite::cli {
 
 using overlay::Change;
@@ -26,11 +28,6 @@ std::string heap_above(const std::string& path) {
             return path.substr(0, end);
     }
     return "";
-}
-
-bool is_below(const std::string& path, const std::string& directory) {
-    return path.size() > directory.size() && path.starts_with(directory) &&
-           path[directory.size()] == '/';
 }
 
 bool is_heap(const Change& change) {

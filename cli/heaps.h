@@ -19,7 +19,4 @@ std::vector<overlay::Change> heaped(const std::vector<overlay::Change>& changes)
 /// Whether it is one of these.
 bool is_heap(const overlay::Change& change);
 
-/// Whether `path` lies in `directory`.
-bool is_below(const std::string& path, const std::string& directory);
-
 }  // namespace unwrite::cli

@@ -385,10 +385,7 @@ std::string diff_lines(const overlay::FileDiff& diff, bool terminal, Colour colo
     if (!terminal) return diff.text;
     std::string out;
     bool in_hunk = false;
-    std::string_view rest = diff.text;
-    while (!rest.empty()) {
-        const std::size_t end = std::min(rest.find('\n'), rest.size());
-        const std::string_view line = rest.substr(0, end);
+    for (const std::string_view line : lines_of(diff.text)) {
         in_hunk = in_hunk || line.starts_with("@@");
         const std::string_view paint =
             colour == Colour::kYes ? line_paint(line, in_hunk) : std::string_view();
@@ -396,7 +393,6 @@ std::string diff_lines(const overlay::FileDiff& diff, bool terminal, Colour colo
         out += harmless(line);
         if (!paint.empty()) out += kReset;
         out += '\n';
-        rest.remove_prefix(std::min(end + 1, rest.size()));
     }
     return out;
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -14,6 +15,9 @@ namespace unwrite::cli {
 std::string quote_name(std::string_view name);
 /// Text for a terminal: controls other than newline and tab become visible.
 std::string harmless(std::string_view text);
+
+/// The lines of a text, without their ends.
+std::vector<std::string_view> lines_of(std::string_view text);
 
 /// "1 file", "2 files".
 std::string counted(std::uint64_t count, const char* one, const char* many);

@@ -15,6 +15,7 @@ namespace unwrite::control {
 namespace {
 
 constexpr std::chrono::milliseconds kTransfer{10'000};
+constexpr std::chrono::milliseconds kLook{200};
 
 /// An answer that does not come is the daemon's end, whichever call noticed it.
 Error gone(const Error& error) {
@@ -22,12 +23,6 @@ Error gone(const Error& error) {
                  "ask the daemon: it went away (" + error.message() + ")",
                  "see daemon.log in the state directory; `unwrite mount` starts it again");
 }
-
-}  // namespace
-
-namespace {
-
-constexpr std::chrono::milliseconds kLook{200};
 
 void wait_patiently(const Channel& channel, const Patience& patience) {
     const auto start = std::chrono::steady_clock::now();

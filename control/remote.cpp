@@ -10,16 +10,6 @@ using overlay::Asker;
 using overlay::Moved;
 using overlay::Node;
 
-namespace {
-
-Json from(const Asker& asker) {
-    Json json{{"session", encode_bytes(asker.session)}};
-    if (!asker.cause.empty()) json["cause"] = encode_bytes(asker.cause);
-    return json;
-}
-
-}  // namespace
-
 Result<std::unique_ptr<Remote>> Remote::connect(const MountPoint& mount, Patience patience) {
     auto remote = std::unique_ptr<Remote>(new Remote(mount));
     remote->be_patient(std::move(patience));
@@ -46,7 +36,7 @@ Result<> Remote::stop() {
 
 Result<Node> Remote::checkpoint(const Asker& asker, overlay::NodeKind kind, const std::string& name,
                                 const std::string& text) {
-    Json arguments = from(asker);
+    Json arguments = encode(asker);
     Node node;
     node.kind = kind;
     arguments["kind"] = encode(node)["kind"];
@@ -56,7 +46,7 @@ Result<Node> Remote::checkpoint(const Asker& asker, overlay::NodeKind kind, cons
 }
 
 Result<Node> Remote::begin_run(const Asker& asker, const std::string& text) {
-    Json arguments = from(asker);
+    Json arguments = encode(asker);
     arguments["pid"] = asker.pid;
     arguments["text"] = encode_bytes(text);
     return ask_for<Node>("begin_run", std::move(arguments));
@@ -69,7 +59,7 @@ Result<> Remote::end_run(overlay::NodeNumber run) {
 
 Result<Moved> Remote::rollback(const Asker& asker, const std::string& node, bool pop,
                                overlay::Consent consent) {
-    Json arguments = from(asker);
+    Json arguments = encode(asker);
     arguments["node"] = encode_bytes(node);
     arguments["pop"] = pop;
     arguments["consent"] = consent_word(consent);
@@ -77,35 +67,35 @@ Result<Moved> Remote::rollback(const Asker& asker, const std::string& node, bool
 }
 
 Result<Moved> Remote::undo(const Asker& asker, unsigned count, overlay::Consent consent) {
-    Json arguments = from(asker);
+    Json arguments = encode(asker);
     arguments["count"] = count;
     arguments["consent"] = consent_word(consent);
     return ask_for<Moved>("undo", std::move(arguments));
 }
 
 Result<Moved> Remote::revert(const Asker& asker, const std::string& what, bool dry_run) {
-    Json arguments = from(asker);
+    Json arguments = encode(asker);
     arguments["what"] = encode_bytes(what);
     arguments["dry_run"] = dry_run;
     return ask_for<Moved>("revert", std::move(arguments));
 }
 
 Result<Moved> Remote::redo(const Asker& asker, unsigned count, overlay::Consent consent) {
-    Json arguments = from(asker);
+    Json arguments = encode(asker);
     arguments["count"] = count;
     arguments["consent"] = consent_word(consent);
     return ask_for<Moved>("redo", std::move(arguments));
 }
 
 Result<Moved> Remote::discard(const Asker& asker, bool purge, overlay::Consent consent) {
-    Json arguments = from(asker);
+    Json arguments = encode(asker);
     arguments["purge"] = purge;
     arguments["consent"] = consent_word(consent);
     return ask_for<Moved>("discard", std::move(arguments));
 }
 
 Result<Node> Remote::commit(const Asker& asker, const std::string& text, bool keep_history) {
-    Json arguments = from(asker);
+    Json arguments = encode(asker);
     arguments["text"] = encode_bytes(text);
     arguments["keep_history"] = keep_history;
     return ask_for<Node>("commit", std::move(arguments));
@@ -113,7 +103,7 @@ Result<Node> Remote::commit(const Asker& asker, const std::string& text, bool ke
 
 Result<overlay::Decided> Remote::decide(const Asker& asker, const overlay::Decision& decision,
                                         bool dry_run) {
-    Json arguments = from(asker);
+    Json arguments = encode(asker);
     arguments.update(encode(decision));
     arguments["dry_run"] = dry_run;
     return ask_for<overlay::Decided>("decide", std::move(arguments));
@@ -121,7 +111,7 @@ Result<overlay::Decided> Remote::decide(const Asker& asker, const overlay::Decis
 
 Result<Moved> Remote::restore_paths(const Asker& asker, const std::vector<std::string>& paths,
                                     const std::string& node, bool dry_run) {
-    Json arguments = from(asker);
+    Json arguments = encode(asker);
     arguments["paths"] = encode_texts(paths);
     arguments["node"] = encode_bytes(node);
     arguments["dry_run"] = dry_run;

@@ -2,15 +2,15 @@
 
 #include "control/asking.h"
 #include "control/fields.h"
+#include "control/wire.h"
 
 namespace unwrite::control {
 
 Result<std::string> RemoteReverts::request_revert(const overlay::Asker& asker,
                                                   const std::string& arguments, bool for_agent) {
-    const Json request{{"session", encode_bytes(asker.session)},
-                       {"cause", encode_bytes(asker.cause)},
-                       {"arguments", encode_bytes(arguments)},
-                       {"for_agent", for_agent}};
+    Json request = encode(asker);
+    request["arguments"] = encode_bytes(arguments);
+    request["for_agent"] = for_agent;
     TRY_ASSIGN(const Json answer, ask_daemon(mount_, 1, "request_revert", request));
     std::string acknowledgement;
     TRY(Fields(answer).get("acknowledgement", acknowledgement).done());
@@ -18,8 +18,7 @@ Result<std::string> RemoteReverts::request_revert(const overlay::Asker& asker,
 }
 
 Result<std::vector<std::string>> RemoteReverts::apply_reverts(const overlay::Asker& asker) {
-    const Json request{{"session", encode_bytes(asker.session)}};
-    TRY_ASSIGN(const Json answer, ask_daemon(mount_, 1, "apply_reverts", request));
+    TRY_ASSIGN(const Json answer, ask_daemon(mount_, 1, "apply_reverts", encode(asker)));
     std::vector<std::string> events;
     TRY(Fields(answer).get("events", events).done());
     return events;

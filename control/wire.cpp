@@ -128,6 +128,12 @@ void get_aspects(Fields& fields, std::uint32_t& aspects) {
 
 }  // namespace
 
+Json encode(const overlay::Asker& asker) {
+    Json json{{"session", encode_bytes(asker.session)}};
+    if (!asker.cause.empty()) json["cause"] = encode_bytes(asker.cause);
+    return json;
+}
+
 Json encode(const overlay::Change& change) {
     Json json{{"kind", word(kChangeKinds, change.kind)},
               {"path", encode_bytes(change.path)},

@@ -30,6 +30,8 @@ struct DaemonInfo {
 /// More would not fit into an answer.
 inline constexpr std::uint64_t kMostAuditEntries = 10'000;
 
+/// What a request says of who asks; the daemon knows the rest.
+Json encode(const overlay::Asker& asker);
 Json encode(const overlay::Change& change);
 Json encode(const overlay::Node& node);
 Json encode(const overlay::Origin& origin);

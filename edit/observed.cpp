@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/paths.h"
 #include "edit/line_changes.h"
 #include "edit/newlines.h"
 
@@ -59,10 +60,6 @@ LineSet moved(const LineSet& seen, const std::vector<LineChange>& changes, std::
     }
     if (new_next <= last) keep(last - new_next + old_next + 1);
     return lines;
-}
-
-bool is_at_or_below(const std::string& path, const std::string& top) {
-    return path.starts_with(top) && (path.size() == top.size() || path[top.size()] == '/');
 }
 
 }  // namespace

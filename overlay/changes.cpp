@@ -1,5 +1,7 @@
 #include "overlay/changes.h"
 
+#include "base/paths.h"
+
 namespace unwrite::overlay {
 
 Result<std::vector<Change>> changes_between(View& older, View& newer, Detail detail) {

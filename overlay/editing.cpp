@@ -33,10 +33,15 @@ std::optional<std::uint32_t> mode_of(const PlannedFile& file) {
     return *file.executable ? before | ((before & 0444U) >> 2) : before & ~0111U;
 }
 
-/// Empty when nobody can tell: no file that was read has that mark.
+/// Empty ones when nobody can tell: no file that was read has that mark.
+std::vector<std::string> marks_of(Operations& operations, const std::vector<std::string>& paths) {
+    auto marks = operations.marks(paths);
+    if (!marks || marks->size() != paths.size()) return std::vector<std::string>(paths.size());
+    return *std::move(marks);
+}
+
 std::string mark_of(Operations& operations, const std::string& path) {
-    const auto marks = operations.marks({path});
-    return marks && marks->size() == 1 ? marks->front() : "";
+    return marks_of(operations, {path}).front();
 }
 
 Result<> to_after(EditFiles& files, const PlannedFile& file) {
@@ -125,11 +130,7 @@ std::vector<std::string> Editing::marks(EditRoom& room, const EditPlan& plan) co
     std::vector<std::string> paths;
     for (const PlannedFile& file : plan.files)
         paths.push_back(file.path);
-    if (must_read_) {
-        auto marks = room.operations.marks(paths);
-        if (marks && marks->size() == paths.size()) return *std::move(marks);
-    }
-    return std::vector<std::string>(paths.size());
+    return must_read_ ? marks_of(room.operations, paths) : std::vector<std::string>(paths.size());
 }
 
 Result<ReadAnswer> Editing::read(EditRoom& room, const std::string& path,

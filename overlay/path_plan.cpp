@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/paths.h"
 #include "overlay/databases.h"
 
 namespace unwrite::overlay {

@@ -34,37 +34,31 @@ Result<std::optional<Text>> text_in(View& view, const ObjectKey& key) {
     return std::optional(std::move(text));
 }
 
-bool is_of_system(const std::pair<std::string, std::string>& xattr) {
-    return !xattr.first.starts_with("user.");
+enum class Xattrs { kOfSystem, kOfUser };
+
+sys::Xattrs xattrs_of(const journal::Attributes& attributes, Xattrs wanted) {
+    sys::Xattrs found;
+    std::copy_if(attributes.xattrs.begin(), attributes.xattrs.end(), std::back_inserter(found),
+                 [&](const auto& one) {
+                     return one.first.starts_with("user.") == (wanted == Xattrs::kOfUser);
+                 });
+    return found;
 }
 
 /// Who may do what: mode, owner and the attributes with which they are one (ACLs).
 bool same_access(const journal::Attributes& one, const journal::Attributes& other) {
-    const auto of_system = [](const journal::Attributes& attributes) {
-        sys::Xattrs found;
-        std::copy_if(attributes.xattrs.begin(), attributes.xattrs.end(), std::back_inserter(found),
-                     is_of_system);
-        return found;
-    };
     return one.mode == other.mode && one.uid == other.uid && one.gid == other.gid &&
-           of_system(one) == of_system(other);
+           xattrs_of(one, Xattrs::kOfSystem) == xattrs_of(other, Xattrs::kOfSystem);
 }
 
 bool same_user_xattrs(const journal::Attributes& one, const journal::Attributes& other) {
-    const auto of_user = [](const journal::Attributes& attributes) {
-        sys::Xattrs found;
-        std::remove_copy_if(attributes.xattrs.begin(), attributes.xattrs.end(),
-                            std::back_inserter(found), is_of_system);
-        return found;
-    };
-    return of_user(one) == of_user(other);
+    return xattrs_of(one, Xattrs::kOfUser) == xattrs_of(other, Xattrs::kOfUser);
 }
 
-void replace_xattrs(journal::Attributes& into, const journal::Attributes& from, bool of_system) {
-    std::erase_if(into.xattrs, [&](const auto& one) { return is_of_system(one) == of_system; });
-    std::copy_if(from.xattrs.begin(), from.xattrs.end(), std::back_inserter(into.xattrs),
-                 [&](const auto& one) { return is_of_system(one) == of_system; });
-    std::sort(into.xattrs.begin(), into.xattrs.end());
+sys::Xattrs joined(sys::Xattrs one, const sys::Xattrs& other) {
+    one.insert(one.end(), other.begin(), other.end());
+    std::sort(one.begin(), one.end());
+    return one;
 }
 
 /// Takes the change from `was` to `after` out. False where they were changed since in another way.
@@ -75,16 +69,23 @@ bool take_out(journal::Attributes& remains, const journal::Attributes& after,
         remains.mode = was.mode;
         remains.uid = was.uid;
         remains.gid = was.gid;
-        replace_xattrs(remains, was, true);
+        remains.xattrs =
+            joined(xattrs_of(was, Xattrs::kOfSystem), xattrs_of(remains, Xattrs::kOfUser));
     }
     if (!same_user_xattrs(after, was) && !same_user_xattrs(remains, was)) {
         if (!same_user_xattrs(remains, after)) return false;
-        replace_xattrs(remains, was, false);
+        remains.xattrs =
+            joined(xattrs_of(remains, Xattrs::kOfSystem), xattrs_of(was, Xattrs::kOfUser));
     }
     return true;
 }
 
 }  // namespace
+
+MergeStep step_of(const ObjectTouch& touch, const ObjectKey& key) {
+    const bool unclear = is_imageless(touch);
+    return {touch.selected || unclear, touch.others || unclear, key, touch.part, false};
+}
 
 // From the newest step to the first selected one: the change of a selected one is turned round and
 // put together with what was made of its outcome since.
@@ -151,9 +152,7 @@ std::optional<ReplacedFile> replaced_file(const RevertTouches& touches, const Na
     if (chain.size() < 2) return std::nullopt;
     ReplacedFile file;
     file.at = at;
-    const auto note = [&](const auto& touch, MergeStep step) {
-        step.selected = touch.selected;
-        step.others = touch.others;
+    const auto note = [&](const auto& touch, const MergeStep& step) {
         if (touch.selected)
             file.origins.insert(touch.image->origins.begin(), touch.image->origins.end());
         file.steps.push_back(step);
@@ -167,14 +166,12 @@ std::optional<ReplacedFile> replaced_file(const RevertTouches& touches, const Na
                 const bool here = stay.from <= touch.part && touch.part <= stay.to;
                 if (!here && touch.selected) return std::nullopt;
                 if (!here) continue;
-                note(touch, {false, false, stay.object, touch.part, false});
-                // Made in that part: what it was before the change is not to be had.
-                if (!touch.image->attributes && !touch.image->size)
-                    file.steps.back().selected = file.steps.back().others = true;
+                note(touch, step_of(touch, stay.object));
             }
         }
         if (replacing == names.end()) continue;
-        note(*replacing, {false, false, stay.object, replacing->part + 1, true});
+        note(*replacing,
+             {replacing->selected, replacing->others, stay.object, replacing->part + 1, true});
         if (replacing->selected) file.brought.insert((&stay + 1)->object);
         ++replacing;
     }

@@ -15,6 +15,10 @@ struct MergeStep {
     bool replaces = false;  ///< another one stood there afterwards
 };
 
+/// A touch of an object as a step. Where the object has no image from before, the touch counts as
+/// both sides'.
+MergeStep step_of(const ObjectTouch& touch, const ObjectKey& key);
+
 struct Remains {
     ObjectKey object{};  ///< in which file: that of now, or one that the selection replaced
     std::optional<std::size_t> displaced{};  ///< the state from which on it was not there

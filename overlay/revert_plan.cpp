@@ -62,6 +62,8 @@ class Planner {
 
     Result<RevertPlan> run() {
         TRY(touches_.drop_idle(live_));
+        TRY_ASSIGN(puts_of_others_, touches_.put_by_others(live_));
+        removals_ = touches_.removals();
         TRY(plan_names());
         plan_view();
         TRY(plan_replaced());
@@ -88,7 +90,7 @@ class Planner {
     bool stood_in_removed(const NameKey& at, const LayerPtr& layer);
     Result<> check_work_of_others();
     Result<> check_lost_work();
-    void check_lost(const ObjectKey& key, const NameKey* at);
+    void check_lost(const ObjectKey& key, const std::optional<NameKey>& at);
     Result<> plan_objects();
     Result<> plan_object(const ObjectKey& key, const std::vector<ObjectTouch>& touches);
     void compose(const ObjectKey& key, const std::vector<ObjectTouch>& touches);
@@ -108,6 +110,8 @@ class Planner {
     std::map<std::size_t, View> states_;  // see view_before()
     RevertPlan plan_;
     std::set<std::string> conflicts_;
+    std::vector<std::pair<NameKey, ObjectKey>> puts_of_others_;
+    std::unordered_map<ObjectKey, RevertTouches::Removal> removals_;
     std::unordered_set<NameKey> contested_;  // names: conflicts, if they are not put together
     std::unordered_set<ObjectKey> taken_;    // by files that were put together
     std::unordered_set<ObjectKey> settled_;  // those of them with which nothing else is to be done
@@ -197,7 +201,11 @@ Result<bool> Planner::put_together(ReplacedFile& file) {
     // What the selection put there goes on elsewhere, with what others did to it.
     const auto is_elsewhere = [&](const ObjectKey& key) { return planned_.path(key).has_value(); };
     if (std::any_of(file.brought.begin(), file.brought.end(), is_elsewhere)) return false;
-    TRY_ASSIGN(const auto remains, without_selected(file.steps, now->key, live_, states()));
+    std::optional<Remains> remains;
+    const auto is_taken = [&](const ObjectKey& key) { return taken_.contains(key); };
+    if (std::none_of(file.objects.begin(), file.objects.end(), is_taken)) {
+        TRY_ASSIGN(remains, without_selected(file.steps, now->key, live_, states()));
+    }
     TRY_ASSIGN(const bool may, remains ? can_take(*remains, file) : Result<bool>(false));
     if (!may) {
         conflict(live_.path(file.at), now->key);
@@ -228,11 +236,8 @@ Result<bool> Planner::is_already(const Remains& remains) {
 
 // The file that the selection replaced comes back only as it was when that was done.
 Result<bool> Planner::can_take(const Remains& remains, const ReplacedFile& file) {
-    const auto is_taken = [&](const ObjectKey& key) { return taken_.contains(key); };
-    if (std::any_of(file.objects.begin(), file.objects.end(), is_taken)) return false;
     if (!remains.displaced) return true;
-    TRY_ASSIGN(const auto puts, touches_.put_by_others(live_));
-    for (const auto& [at, key] : puts) {
+    for (const auto& [at, key] : puts_of_others_) {
         if (key != remains.object || at == file.at || !live_.path(at.parent)) continue;
         TRY_ASSIGN(const auto there, live_.at(at));
         if (there && there->key == key) return false;  // others keep it there
@@ -331,23 +336,21 @@ Result<> Planner::check_work_of_others() {
 // What someone else made or changed last and the selection then replaced or removed must come back,
 // or be part of what is put together: it is nowhere else.
 Result<> Planner::check_lost_work() {
-    TRY_ASSIGN(const auto puts, touches_.put_by_others(live_));
-    for (const auto& [at, key] : puts)
-        check_lost(key, &at);
+    for (const auto& [at, key] : puts_of_others_)
+        check_lost(key, at);
     for (const auto& [key, touches] : touches_.objects) {
         if (std::any_of(touches.begin(), touches.end(),
                         [](const ObjectTouch& touch) { return touch.others && touch.real; }))
-            check_lost(key, nullptr);
+            check_lost(key, std::nullopt);
     }
     return {};
 }
 
-void Planner::check_lost(const ObjectKey& key, const NameKey* at) {
+void Planner::check_lost(const ObjectKey& key, const std::optional<NameKey>& at) {
     if (settled_.contains(key) || planned_.path(key)) return;
-    const RevertTouches::Removal removal = touches_.removal_of(key);
-    if (removal.by_others) return;
-    if (at == nullptr && removal.from) at = &*removal.from;
-    conflict(at != nullptr ? live_.path(*at) : std::nullopt, key);
+    const auto removal = removals_.find(key);
+    if (removal == removals_.end() || removal->second.by_others) return;
+    conflict(live_.path(at.value_or(removal->second.from)), key);
 }
 
 Result<> Planner::plan_objects() {
@@ -372,10 +375,13 @@ Result<> Planner::plan_object(const ObjectKey& key, const std::vector<ObjectTouc
     if (!path) {
         // Removed by the plan, or by the selection itself (what it had made); else what it changed
         // was removed by someone else.
-        const RevertTouches::Removal removal =
-            live_.path(key) ? RevertTouches::Removal{false, {}} : touches_.removal_of(key);
-        if (removal.by_others)
-            conflict(removal.from ? live_.path(*removal.from) : std::nullopt, key);
+        if (live_.path(key)) return {};
+        const auto removal = removals_.find(key);
+        if (removal == removals_.end()) {
+            conflict(std::nullopt, key);
+        } else if (removal->second.by_others) {
+            conflict(live_.path(removal->second.from), key);
+        }
         return {};
     }
     // What others did before, in a part of its own, is in the image of the first selected touch.
@@ -385,22 +391,15 @@ Result<> Planner::plan_object(const ObjectKey& key, const std::vector<ObjectTouc
         if (done) return {};
     }
     if (made || is_contested(touches)) conflict(path, key);
-    // Made by someone else in the same interval: there is no image of what it was before the
-    // selection changed it.
-    const bool imageless = !first->image->attributes && !first->image->size;
-    if (imageless) conflict(path, key);
+    if (is_imageless(*first)) conflict(path, key);
     compose(key, touches);
     return {};
 }
 
 Result<bool> Planner::merge(const ObjectKey& key, const std::vector<ObjectTouch>& touches) {
     std::vector<MergeStep> steps;
-    for (const ObjectTouch& touch : touches) {
-        // Made in that part: what it was before the change is not to be had.
-        const bool imageless = !touch.image->attributes && !touch.image->size;
-        steps.push_back(
-            {touch.selected || imageless, touch.others || imageless, key, touch.part, false});
-    }
+    for (const ObjectTouch& touch : touches)
+        steps.push_back(step_of(touch, key));
     TRY_ASSIGN(const auto remains, without_selected(steps, key, live_, states()));
     if (!remains) return false;
     TRY(plan_bytes(plan_, key, remains->attributes, remains->bytes, merge_in_));

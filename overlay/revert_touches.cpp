@@ -148,17 +148,18 @@ Result<> RevertTouches::drop_idle(View& live) {
     return {};
 }
 
-RevertTouches::Removal RevertTouches::removal_of(const ObjectKey& key) const {
-    std::size_t newest = 0;
-    Removal removal;
+std::unordered_map<ObjectKey, RevertTouches::Removal> RevertTouches::removals() const {
+    std::unordered_map<ObjectKey, Removal> newest;
     for (const auto& [at, touches] : names) {
         for (const NameTouch& touch : touches) {
-            if (touch.image->image.object != key || touch.part < newest) continue;
-            newest = touch.part;
-            removal = {touch.others, at};
+            const auto& object = touch.image->image.object;
+            if (!object) continue;
+            const auto [known, is_first] = newest.try_emplace(*object);
+            if (is_first || touch.part >= known->second.part)
+                known->second = {touch.part, touch.others, at};
         }
     }
-    return removal;
+    return newest;
 }
 
 Result<std::vector<std::pair<NameKey, ObjectKey>>> RevertTouches::put_by_others(View& live) const {

@@ -45,15 +45,21 @@ struct RevertTouches {
     /// those of mtimes alone.
     Result<> drop_idle(View& live);
 
-    /// The last time that a name of it was taken away or given to another object.
+    /// The last time that a name of an object was taken away or given to another one.
     struct Removal {
-        bool by_others = true;
-        std::optional<NameKey> from{};
+        std::size_t part = 0;
+        bool by_others = false;
+        NameKey from{};
     };
-    Removal removal_of(const ObjectKey& key) const;
+    std::unordered_map<ObjectKey, Removal> removals() const;
     /// What others put at a name, and where. After drop_idle().
     Result<std::vector<std::pair<NameKey, ObjectKey>>> put_by_others(View& live) const;
 };
+
+/// Of an object that another session made in that part: what it was before is not to be had.
+inline bool is_imageless(const ObjectTouch& touch) {
+    return !touch.image->attributes && !touch.image->size;
+}
 
 /// The first selected touch; `end()` when there is none.
 template <class Image>

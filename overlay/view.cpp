@@ -12,11 +12,6 @@ std::string join_path(const std::string& parent, const std::string& name) {
     return parent.empty() ? name : parent + '/' + name;
 }
 
-bool is_at_or_below(const std::string& path, const std::string& above) {
-    if (above.empty() || path == above) return true;
-    return path.size() > above.size() && path[above.size()] == '/' && path.starts_with(above);
-}
-
 View::View(std::shared_ptr<LiveNamesOf> live, std::vector<LayerPtr> layers)
     : live_(std::move(live)), layers_(std::move(layers)) {
     live_->expect(layers_);

@@ -79,7 +79,5 @@ class View {
 
 /// "a" and "b" as "a/b"; "" is the root.
 std::string join_path(const std::string& parent, const std::string& name);
-/// True when `path` is `above`, or below it ("" is above all).
-bool is_at_or_below(const std::string& path, const std::string& above);
 
 }  // namespace unwrite::overlay

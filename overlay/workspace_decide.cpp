@@ -5,6 +5,7 @@
 
 #include "base/crash_point.h"
 #include "base/digest.h"
+#include "base/paths.h"
 #include "edit/diff.h"
 #include "overlay/changes.h"
 #include "overlay/closing.h"

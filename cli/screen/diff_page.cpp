@@ -4,6 +4,8 @@
 #include <cctype>
 #include <charconv>
 
+#include "cli/text.h"
+
 namespace unwrite::cli::screen {
 
 namespace {
@@ -50,12 +52,8 @@ DiffPage::DiffPage(std::string text) : text_(std::move(text)) {
 }
 
 void DiffPage::read() {
-    std::string_view rest = text_;
     std::uint64_t old_line = 0, new_line = 0;
-    while (!rest.empty()) {
-        const std::size_t end = std::min(rest.find('\n'), rest.size());
-        const std::string_view line = rest.substr(0, end);
-        rest.remove_prefix(std::min(end + 1, rest.size()));
+    for (const std::string_view line : lines_of(text_)) {
         DiffRow row{kind_of(line, hunks_ > 0), line};
         if (row.kind == Kind::kHunk) {
             ++hunks_;

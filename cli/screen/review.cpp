@@ -26,6 +26,17 @@ std::size_t moved(std::size_t from, std::ptrdiff_t by, std::size_t length) {
     return static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(to, 0, last));
 }
 
+/// How far a key goes: a line, or what is seen but for one line of it.
+std::ptrdiff_t lines_by(const Key& key) {
+    if (key.kind == Kind::kDown || key.character == 'j') return 1;
+    return key.kind == Kind::kUp || key.character == 'k' ? -1 : 0;
+}
+std::ptrdiff_t pages_by(const Key& key, std::size_t rows) {
+    const auto page = std::max<std::ptrdiff_t>(1, static_cast<std::ptrdiff_t>(rows) - 1);
+    if (key.kind == Kind::kPageDown || key.character == ' ') return page;
+    return key.kind == Kind::kPageUp || key.character == 'b' ? -page : 0;
+}
+
 /// So that `place` is in sight of a window of so many rows that begins at `top`.
 std::size_t top_for(std::size_t place, std::size_t top, std::size_t rows) {
     if (place < top) return place;
@@ -143,13 +154,8 @@ void Review::read_again() {
 }
 
 void Review::show_page(const std::string& text, Mode mode) {
-    sight_.page.clear();
-    std::string_view rest = text;
-    while (!rest.empty()) {
-        const std::size_t end = std::min(rest.find('\n'), rest.size());
-        sight_.page.emplace_back(rest.substr(0, end));
-        rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
+    const std::vector<std::string_view> lines = lines_of(text);
+    sight_.page.assign(lines.begin(), lines.end());
     sight_.top_of_page = 0;
     sight_.mode = mode;
 }
@@ -217,14 +223,8 @@ Next Review::browse(const Key& key) {
 }
 
 bool Review::scroll(const Key& key) {
-    const auto rows = static_cast<std::ptrdiff_t>(layout_of(size_).diff.rows);
-    std::ptrdiff_t by = 0;
-    if (key.kind == Kind::kPageDown || key.character == ' ')
-        by = std::max<std::ptrdiff_t>(1, rows - 1);
-    if (key.kind == Kind::kPageUp || key.character == 'b')
-        by = -std::max<std::ptrdiff_t>(1, rows - 1);
-    if (sight_.on_diff && (key.kind == Kind::kDown || key.character == 'j')) by = 1;
-    if (sight_.on_diff && (key.kind == Kind::kUp || key.character == 'k')) by = -1;
+    std::ptrdiff_t by = pages_by(key, layout_of(size_).diff.rows);
+    if (by == 0 && sight_.on_diff) by = lines_by(key);
     if (by == 0) return false;
     sight_.top_of_diff = moved(sight_.top_of_diff, by, diff_length());
     return true;
@@ -249,8 +249,7 @@ void Review::move(const Key& key) {
     }
     if (first) model_.move_to(0);
     if (last) model_.move_to(model_.shown().size());
-    if (key.kind == Kind::kDown || key.character == 'j') model_.move_by(1);
-    if (key.kind == Kind::kUp || key.character == 'k') model_.move_by(-1);
+    if (const std::ptrdiff_t by = lines_by(key); by != 0) model_.move_by(by);
     look();
 }
 
@@ -413,14 +412,9 @@ void Review::search(bool backwards) {
 }
 
 void Review::press_page(const Key& key) {
-    const auto rows = static_cast<std::ptrdiff_t>(size_.rows);
-    std::ptrdiff_t by = 0;
-    if (key.kind == Kind::kDown || key.character == 'j') by = 1;
-    if (key.kind == Kind::kUp || key.character == 'k') by = -1;
-    if (key.kind == Kind::kPageDown || key.character == ' ')
-        by = std::max<std::ptrdiff_t>(1, rows - 3);
-    if (key.kind == Kind::kPageUp || key.character == 'b')
-        by = -std::max<std::ptrdiff_t>(1, rows - 3);
+    // Without the bars above and below.
+    const std::size_t rows = size_.rows - std::min<std::size_t>(size_.rows, 2);
+    const std::ptrdiff_t by = lines_by(key) + pages_by(key, rows);
     sight_.top_of_page = moved(sight_.top_of_page, by, sight_.page.size());
     if (by == 0 && sight_.mode == Mode::kPage) sight_.mode = Mode::kBrowse;
 }

@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "base/digest.h"
+#include "base/paths.h"
 #include "base/syscalls.h"
 #include "cli/heaps.h"
 #include "cli/render.h"

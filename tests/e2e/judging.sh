@@ -62,14 +62,6 @@ S55_S62_a_review_after_a_run_in_an_open_task() {
     check_state
 }
 
-three_in_a_crash() {
-    for i in 1 2 3; do echo one >"$W/$i"; done
-    begin
-    for i in 1 2 3; do echo two >"$i"; done
-    cd /
-    kill -KILL "$daemon"
-    while kill -0 "$daemon" 2>/dev/null; do sleep 0.05; done
-}
 decide_three() {
     sees "unwrite was interrupted during a task. 3 files were modified."
     sees "[C]ommit changes  [D]iscard and restore  [R]eview"

@@ -447,12 +447,7 @@ S62_what_nobody_reads_is_decided_as_one_on_the_screen() {
 }
 
 S68_S83_a_review_after_a_crash_on_the_screen() {
-    for i in 1 2 3; do echo one >"$W/$i"; done
-    begin
-    for i in 1 2 3; do echo two >"$i"; done
-    cd /
-    kill -KILL "$daemon"
-    while kill -0 "$daemon" 2>/dev/null; do sleep 0.05; done
+    three_in_a_crash
     expect 0 mount "$W" --on-unfinished keep
     err_has "unwrite was interrupted during a task. 3 files were modified."
     cd "$W"

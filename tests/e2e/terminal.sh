@@ -55,3 +55,13 @@ picks() {
     wait_for "the cursor on $1" cursor_on "$1"
 }
 cursor_on() { shown | grep -E '^>' | grep -qF -- "$1"; }
+
+# three_in_a_crash: a task that changed the files 1, 2 and 3, and a daemon that was killed in it.
+three_in_a_crash() {
+    for i in 1 2 3; do echo one >"$W/$i"; done
+    begin
+    for i in 1 2 3; do echo two >"$i"; done
+    cd /
+    kill -KILL "$daemon"
+    while kill -0 "$daemon" 2>/dev/null; do sleep 0.05; done
+}

@@ -4,8 +4,10 @@
 
 #include <sys/wait.h>
 
+#include <csignal>
 #include <filesystem>
 
+#include "base/crash_point.h"
 #include "tests/support/scratch.h"
 #include "tests/support/world.h"
 
@@ -123,6 +125,30 @@ class Looking : public ::testing::Test {
         run("cp -a '" + raw().string() + "' '" + to.string() + "' && rm -rf '" + to.string() +
             "/.unwrite'");
         return to.string();
+    }
+    /// `work` in a process of its own, with the world begun there, killed at a crash point ("*:3"
+    /// the third, "name:1"). False when it came to its end, which must be a good one.
+    template <typename Work>
+    bool is_killed_at(const std::string& point, const Work& work) {
+        world_.reset();
+        const pid_t child = ::fork();
+        if (child == 0) {
+            ::setenv("UNWRITE_CRASH_AT", point.c_str(), 1);
+            reset_crash_points();
+            begin();
+            ::_exit(work().ok() ? 0 : 1);
+        }
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        if (WIFSIGNALED(status)) {
+            EXPECT_EQ(WTERMSIG(status), SIGKILL) << point;
+            return true;
+        }
+        EXPECT_EQ(WEXITSTATUS(status), 0) << point;
+        return false;
+    }
+    auto discard_all() {
+        return operations().discard(World::asker(), false, overlay::Consent::kAll);
     }
     static int run(const std::string& command) {
         const int status = std::system(command.c_str());

@@ -7,7 +7,6 @@
 #include <fstream>
 #include <iterator>
 
-#include "base/crash_point.h"
 #include "tests/overlay/looking.h"
 
 namespace unwrite::tests {
@@ -38,24 +37,12 @@ class SetAside : public Looking {
         EXPECT_EQ(actor().write("saved", 5, "new"), 0);
         make("made", "new");
         if (way == Way::kRedo) {
-            EXPECT_TRUE(operations().discard(World::asker(), false, overlay::Consent::kAll));
+            EXPECT_TRUE(discard_all());
         }
-        world_.reset();
-        const pid_t child = ::fork();
-        if (child == 0) {
-            ::setenv("UNWRITE_CRASH_AT", ("*:" + std::to_string(n)).c_str(), 1);
-            reset_crash_points();
-            begin();
-            const auto done =
-                way == Way::kRedo
-                    ? operations().redo(World::asker(), 1, overlay::Consent::kAll)
-                    : operations().discard(World::asker(), false, overlay::Consent::kAll);
-            ::_exit(done ? 0 : 1);
-        }
-        int status = 0;
-        ::waitpid(child, &status, 0);
-        EXPECT_TRUE(WIFSIGNALED(status) || WEXITSTATUS(status) == 0);
-        return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+        return is_killed_at("*:" + std::to_string(n), [this, way] {
+            return way == Way::kRedo ? operations().redo(World::asker(), 1, overlay::Consent::kAll)
+                                     : discard_all();
+        });
     }
 
     void write_behind(const std::string& path, const std::string& text) {
@@ -109,8 +96,7 @@ TEST_F(SetAside, WhatWasWrittenAfterAKillAtAnyPointIsThereS67S85) {
         // What a later edge undid is in the state that it left.
         if (operations().redo(World::asker(), 1, overlay::Consent::kAll)) found += all();
         // And the original of what was saved anew comes back, unless it was back already.
-        ignore(operations().discard(World::asker(), false, overlay::Consent::kAll),
-               "it may be done already");
+        ignore(discard_all(), "it may be done already");
         if (!was_back) {
             EXPECT_EQ(scratch_.read("work/saved"), original) << n;
         }

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "base/crash_point.h"
 #include "tests/overlay/looking.h"
 
 namespace unwrite::tests {
@@ -31,17 +30,7 @@ TEST_F(SetuidTest, A28_AKilledRestoreLeavesNoSetuidProgramWithOtherBytes) {
         ASSERT_EQ(actor().chown("program", 0, 0), 0);
         ASSERT_EQ(actor().write("program", 0, good), 0);
         ASSERT_EQ(actor().chmod("program", 06755), 0);
-        world_.reset();
-        const pid_t child = ::fork();
-        if (child == 0) {
-            ::setenv("UNWRITE_CRASH_AT", ("*:" + std::to_string(n)).c_str(), 1);
-            reset_crash_points();
-            begin();
-            ::_exit(operations().discard(World::asker(), false, overlay::Consent::kAll) ? 0 : 1);
-        }
-        int status = 0;
-        ::waitpid(child, &status, 0);
-        killed = WIFSIGNALED(status);
+        killed = is_killed_at("*:" + std::to_string(n), [this] { return discard_all(); });
         struct stat st = {};
         ASSERT_EQ(::stat(path.c_str(), &st), 0);
         const bool roots = st.st_uid == 0 && (st.st_mode & 06000U) != 0;
@@ -51,7 +40,7 @@ TEST_F(SetuidTest, A28_AKilledRestoreLeavesNoSetuidProgramWithOtherBytes) {
         begin();  // which finishes what was begun
         if (scratch_.read("work/program") != evil) {
             ASSERT_TRUE(killed);
-            EXPECT_TRUE(operations().discard(World::asker(), false, overlay::Consent::kAll)) << n;
+            EXPECT_TRUE(discard_all()) << n;
         }
         ASSERT_EQ(::stat(path.c_str(), &st), 0);
         EXPECT_EQ(scratch_.read("work/program"), evil) << n;

@@ -3,7 +3,6 @@
 
 #include <fstream>
 
-#include "base/crash_point.h"
 #include "tests/overlay/looking.h"
 
 namespace unwrite::tests {
@@ -48,18 +47,7 @@ class VanishedTest : public Looking {
     /// In a process of its own; true when it did not live to the end.
     bool discard_killed_at(int point) { return discard_killed_at("*:" + std::to_string(point)); }
     bool discard_killed_at(const std::string& point) {
-        const pid_t child = ::fork();
-        if (child == 0) {
-            ::setenv("UNWRITE_CRASH_AT", point.c_str(), 1);
-            reset_crash_points();
-            begin();
-            const bool done = operations().discard(World::asker(), false, Consent::kAll).ok();
-            ::_exit(done ? 0 : 1);
-        }
-        int status = 0;
-        ::waitpid(child, &status, 0);
-        EXPECT_TRUE(WIFSIGNALED(status) || WEXITSTATUS(status) == 0);
-        return WIFSIGNALED(status);
+        return is_killed_at(point, [this] { return discard_all(); });
     }
     Snapshot first_;
 };
