@@ -12,6 +12,7 @@
 #include "cli/git_words.h"
 #include "cli/heaps.h"
 #include "cli/text.h"
+#include "overlay/changes.h"
 #include "overlay/editing_record.h"
 #include "overlay/state_tags.h"
 
@@ -35,11 +36,6 @@ std::string painted(std::string_view text, const char* with, Colour colour) {
 
 bool is_directory(const Change& change) {
     return S_ISDIR(change.type);
-}
-
-std::uint64_t weight(const Change& change) {
-    const bool folded = change.kind == ChangeKind::kCreated || change.kind == ChangeKind::kDeleted;
-    return is_directory(change) && folded ? std::max<std::uint64_t>(change.below, 1) : 1;
 }
 
 std::string shown_path(const std::string& path, const Change& change) {
@@ -202,13 +198,6 @@ std::string change_words(const Change& change) {
     return words;
 }
 
-std::uint64_t files_changed(const std::vector<Change>& changes) {
-    std::uint64_t files = 0;
-    for (const Change& change : changes)
-        files += weight(change);
-    return files;
-}
-
 namespace {
 
 /// " (1 mode only, 2 extended attributes only)"; nothing where all were written.
@@ -232,10 +221,10 @@ std::string summary_words(const std::vector<Change>& changes) {
     for (const Change& change : changes) {
         switch (change.kind) {
             case ChangeKind::kCreated:
-                created += weight(change);
+                created += overlay::files_in(change);
                 break;
             case ChangeKind::kDeleted:
-                deleted += weight(change);
+                deleted += overlay::files_in(change);
                 break;
             case ChangeKind::kRenamed:
                 ++renamed;
@@ -267,9 +256,8 @@ std::string line_words(const overlay::LineCounts& lines, std::uint64_t files) {
                        counted(files, "file", "files"));
 }
 
-std::string status_line(const overlay::Status& status) {
-    return fmt::format("[checkpoint: {} changed]",
-                       counted(files_changed(status.changes), "file", "files"));
+std::string status_line(std::uint64_t files) {
+    return fmt::format("[checkpoint: {} changed]", counted(files, "file", "files"));
 }
 
 std::string change_lines(const std::vector<Change>& changes, std::size_t most, Colour colour) {
@@ -322,7 +310,7 @@ std::string who_lines(const std::vector<Change>& changes,
         }
         if (sessions.empty()) continue;
         Share& share = shares[sessions];
-        share.files += weight(change);
+        share.files += overlay::files_in(change);
         share.by.merge(by);
     }
     std::string text;

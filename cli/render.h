@@ -10,14 +10,12 @@ namespace unwrite::cli {
 
 enum class Colour { kNo, kYes };
 
-/// How many files the changes stand for: a folded directory counts as what it holds.
-std::uint64_t files_changed(const std::vector<overlay::Change>& changes);
 /// "Modified 12 files, created 3, deleted 1", "No changes".
 std::string summary_words(const std::vector<overlay::Change>& changes);
 /// "+142 -38 across 6 files".
 std::string line_words(const overlay::LineCounts& lines, std::uint64_t files);
 /// "[checkpoint: 6 files changed]".
-std::string status_line(const overlay::Status& status);
+std::string status_line(std::uint64_t files);
 
 /// 'A', 'D', 'M', 'R', or 'm' for attributes alone.
 char change_letter(const overlay::Change& change);

@@ -11,6 +11,7 @@
 #include "cli/reviewing.h"
 #include "cli/screen/curses_display.h"
 #include "cli/text.h"
+#include "overlay/changes.h"
 
 namespace unwrite::cli {
 
@@ -119,7 +120,7 @@ Result<> settle(Context& context, Workspace& workspace, Ending ending, const Que
 Result<> settle_unfinished(Context& context, Workspace& workspace, bool interrupted,
                            Ending ending) {
     TRY_ASSIGN(const overlay::Status status, workspace.operations().status("", false));
-    const std::uint64_t files = files_changed(status.changes);
+    const std::uint64_t files = overlay::files_in(status.changes);
     if (!status.task_open || files == 0) return {};
     const std::string count = fmt::format("{} {} modified.", counted(files, "file", "files"),
                                           files == 1 ? "was" : "were");

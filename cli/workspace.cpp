@@ -73,6 +73,21 @@ Error unreachable(const control::MountPoint& mount) {
             "`unwrite mount " + path + "` clears the dead mount away and mounts again"};
 }
 
+/// Where the workspace of a directory is: at a mount, or beside its state directory.
+struct Place {
+    std::optional<control::MountPoint> mount{};
+    std::string state{};
+};
+
+Result<Place> find_place(const std::string& directory) {
+    TRY_ASSIGN(const std::vector<control::MountPoint> mounts, control::unwrite_mounts());
+    Place place{control::mount_above(mounts, directory), state_above(directory)};
+    if (place.mount && !place.state.empty() && place.state.size() >= place.mount->path.size())
+        place.mount.reset();
+    if (!place.mount && place.state.empty()) return none(directory);
+    return place;
+}
+
 }  // namespace
 
 Result<Workspace> Workspace::of_mount(const control::MountPoint& mount) {
@@ -107,12 +122,20 @@ Result<Workspace> Workspace::open_unmounted(const std::string& root) {
 }
 
 Result<Workspace> Workspace::open(const std::string& directory) {
-    TRY_ASSIGN(const std::vector<control::MountPoint> mounts, control::unwrite_mounts());
-    const std::optional<control::MountPoint> mount = control::mount_above(mounts, directory);
-    const std::string state = state_above(directory);
-    if (mount && (state.empty() || state.size() < mount->path.size())) return of_mount(*mount);
-    if (state.empty()) return none(directory);
-    return open_unmounted(state);
+    TRY_ASSIGN(const Place place, find_place(directory));
+    return place.mount ? of_mount(*place.mount) : open_unmounted(place.state);
+}
+
+Result<overlay::Counted> Workspace::count(const std::string& directory) {
+    TRY_ASSIGN(const Place place, find_place(directory));
+    if (!place.mount) {
+        TRY_ASSIGN(Workspace workspace, open_unmounted(place.state));
+        return workspace.operations().count();
+    }
+    auto counted = control::Remote::count(*place.mount, waiting_line(*place.mount));
+    if (!counted && counted.error().kind() == ErrorKind::kNoWorkspace)
+        return unreachable(*place.mount);
+    return counted;
 }
 
 Result<Workspace> Workspace::open_mounted(const std::string& directory) {

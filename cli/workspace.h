@@ -21,6 +21,8 @@ class Workspace {
     static Result<Workspace> open(const std::string& directory);
     /// Only a mounted one.
     static Result<Workspace> open_mounted(const std::string& directory);
+    /// What its operations count(), in one request where it is mounted.
+    static Result<overlay::Counted> count(const std::string& directory);
     /// The one of this mount.
     static Result<Workspace> of_mount(const control::MountPoint& mount);
 

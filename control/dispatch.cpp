@@ -30,6 +30,7 @@ const Dispatch::Command Dispatch::kCommands[] = {
     {"request_revert", &Dispatch::request_revert, true},
     {"apply_reverts", &Dispatch::apply_reverts, true},
     {"status", &Dispatch::status, true},
+    {"count", &Dispatch::count, true},
     {"log", &Dispatch::log, true},
     {"trunk", &Dispatch::trunk, true},
     {"diff", &Dispatch::diff, true},
@@ -275,6 +276,10 @@ Result<Json> Dispatch::status(Call& call) {
     bool count_lines = false;
     TRY(Fields(call.arguments).get("since", since).get("count_lines", count_lines).done());
     return encoded(operations_.status(since, count_lines));
+}
+
+Result<Json> Dispatch::count(Call& /*call*/) {
+    return encoded(operations_.count());
 }
 
 Result<Json> Dispatch::log(Call& call) {

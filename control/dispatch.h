@@ -68,6 +68,7 @@ class Dispatch {
     Result<Json> request_revert(Call& call);
     Result<Json> apply_reverts(Call& call);
     Result<Json> status(Call& call);
+    Result<Json> count(Call& call);
     Result<Json> log(Call& call);
     Result<Json> trunk(Call& call);
     Result<Json> diff(Call& call);

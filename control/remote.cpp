@@ -123,6 +123,17 @@ Result<overlay::Status> Remote::status(const std::string& since, bool count_line
         "status", Json{{"since", encode_bytes(since)}, {"count_lines", count_lines}});
 }
 
+Result<overlay::Counted> Remote::count() {
+    return ask_for<overlay::Counted>("count", Json::object());
+}
+
+Result<overlay::Counted> Remote::count(const MountPoint& mount, const Patience& patience) {
+    TRY_ASSIGN(const Json json, ask_daemon(mount, 1, "count", Json::object(), patience));
+    overlay::Counted counted;
+    TRY(decode(json, counted));
+    return counted;
+}
+
 Result<overlay::Log> Remote::log(const std::string& path, bool all, bool changes) {
     return ask_for<overlay::Log>(
         "log", Json{{"path", encode_bytes(path)}, {"all", all}, {"changes", changes}});

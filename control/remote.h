@@ -42,6 +42,9 @@ class Remote final : public overlay::Operations, public overlay::Oversight {
                                          const std::vector<std::string>& paths,
                                          const std::string& node, bool dry_run) override;
     Result<overlay::Status> status(const std::string& since, bool count_lines) override;
+    Result<overlay::Counted> count() override;
+    /// The same without connect(), in one request.
+    static Result<overlay::Counted> count(const MountPoint& mount, const Patience& patience);
     Result<overlay::Log> log(const std::string& path, bool all, bool changes) override;
     Result<std::vector<overlay::Node>> trunk(overlay::NodeNumber from, std::size_t most) override;
     Result<std::vector<overlay::FileDiff>> diff(const std::string& from, const std::string& to,

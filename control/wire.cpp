@@ -268,6 +268,20 @@ Result<> decode(const Json& json, overlay::Status& status) {
         .done();
 }
 
+Json encode(const overlay::Counted& counted) {
+    return Json{{"files", counted.files},
+                {"wounded", counted.wounded},
+                {"out_of_room", counted.out_of_room}};
+}
+
+Result<> decode(const Json& json, overlay::Counted& counted) {
+    return Fields(json)
+        .get("files", counted.files)
+        .get("wounded", counted.wounded)
+        .get("out_of_room", counted.out_of_room)
+        .done();
+}
+
 Json encode(const overlay::Log& log) {
     Json entries = Json::array();
     for (const overlay::LogEntry& entry : log.entries)

@@ -58,6 +58,27 @@ class DeltaWriter {
 /// Reads a delta whole; a missing file is an empty delta. kCorrupt with the byte position when a
 /// record in the middle is damaged (a torn tail is not damage).
 Result<Delta> read_delta(int deltas, DeltaNumber number);
+/// Reads a delta that is still written to: what was appended since the last call, each time. Not
+/// thread-safe.
+class DeltaFollower {
+ public:
+    /// `delta` is empty, and gets all that is read; both outlive the follower.
+    DeltaFollower(int deltas, DeltaNumber number, Delta& delta);
+    ~DeltaFollower();
+
+    /// What a call added.
+    struct Added {
+        std::vector<const NameState*> names{};  ///< in `delta`
+        std::vector<ObjectKey> content{};       ///< objects with more ranges now
+    };
+    /// Errors as read_delta().
+    Result<Added> read_on();
+
+ private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
 /// The data file for reading content images; an invalid descriptor (not an error) when there is
 /// none.
 Result<UniqueFd> open_delta_data(int deltas, DeltaNumber number);

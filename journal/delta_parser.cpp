@@ -6,6 +6,7 @@
 #include "base/crc32c.h"
 #include "journal/codec.h"
 #include "journal/delta_format.h"
+#include "journal/delta_log.h"
 #include "journal/frames.h"
 
 namespace unwrite::journal {
@@ -62,6 +63,9 @@ class Coverage {
 
 class Builder {
  public:
+    /// `added` may be null.
+    Builder(Delta& delta, DeltaFollower::Added* added) : delta_(delta), added_(added) {}
+
     /// False when the record makes no sense.
     bool add(const Frame& frame) {
         Decoder in(frame.payload);
@@ -90,8 +94,6 @@ class Builder {
         return true;
     }
 
-    Delta take() { return std::move(delta_); }
-
  private:
     bool add_name(Decoder& in) {
         NameImage image;
@@ -105,7 +107,10 @@ class Builder {
         if (present == 1) image.object = object;
         NameKey at = image.at;
         auto [entry, fresh] = delta_.names.try_emplace(std::move(at));
-        if (fresh) entry->second.image = std::move(image);
+        if (fresh) {
+            entry->second.image = std::move(image);
+            if (added_ != nullptr) added_->names.push_back(&entry->second);
+        }
         entry->second.origins.insert(origin);
         return true;
     }
@@ -160,6 +165,7 @@ class Builder {
             return false;
         }
         coverage_[object].add(image, delta_.objects[object].content);
+        if (added_ != nullptr) added_->content.push_back(object);
         return true;
     }
 
@@ -184,7 +190,8 @@ class Builder {
         return true;
     }
 
-    Delta delta_;
+    Delta& delta_;
+    DeltaFollower::Added* added_;
     std::unordered_map<ObjectKey, Coverage> coverage_;
 };
 
@@ -214,6 +221,20 @@ Result<bool> check_header(sys::ConstBytes bytes, DeltaNumber number) {
                      std::to_string(version) + ", this program knows version 1");
 }
 
+/// Adds the frames to what is built; where they end.
+Result<std::size_t> build(Builder& builder, FrameReader& reader, DeltaNumber number,
+                          std::uint64_t& records) {
+    for (;;) {
+        const std::size_t position = reader.position();
+        const FrameReader::Status status = reader.next();
+        if (status == FrameReader::Status::kDamaged)
+            return corrupt(number, position, "a damaged record");
+        if (status != FrameReader::Status::kFrame) return reader.position();
+        if (!builder.add(reader.frame())) return corrupt(number, position, "a senseless record");
+        ++records;
+    }
+}
+
 }  // namespace
 
 Result<ParsedDelta> parse_delta(sys::ConstBytes bytes, DeltaNumber number) {
@@ -221,23 +242,46 @@ Result<ParsedDelta> parse_delta(sys::ConstBytes bytes, DeltaNumber number) {
     TRY_ASSIGN(const bool has_header, check_header(bytes, number));
     if (!has_header) return parsed;
     FrameReader reader(bytes, kDeltaHeader);
-    Builder builder;
-    for (;;) {
-        const std::size_t position = reader.position();
-        const FrameReader::Status status = reader.next();
-        if (status == FrameReader::Status::kDamaged) {
-            return corrupt(number, position, "a damaged record");
-        }
-        if (status != FrameReader::Status::kFrame) break;
-        if (!builder.add(reader.frame())) return corrupt(number, position, "a senseless record");
-        ++parsed.records;
-    }
-    parsed.end = reader.position();
+    Builder builder(parsed.delta, nullptr);
+    TRY_ASSIGN(parsed.end, build(builder, reader, number, parsed.records));
     if (!builder.every_content_has_a_size()) {
         return corrupt(number, reader.position(), "content of an object without its size");
     }
-    parsed.delta = builder.take();
     return parsed;
+}
+
+struct DeltaFollower::State {
+    State(int directory, DeltaNumber the_number, Delta& delta)
+        : deltas(directory), number(the_number), builder(delta, &added) {}
+    const int deltas;
+    const DeltaNumber number;
+    std::uint64_t position = 0;  // in the file: all before it is read
+    Added added;
+    Builder builder;
+};
+
+DeltaFollower::DeltaFollower(int deltas, DeltaNumber number, Delta& delta)
+    : state_(std::make_unique<State>(deltas, number, delta)) {}
+
+DeltaFollower::~DeltaFollower() = default;
+
+Result<DeltaFollower::Added> DeltaFollower::read_on() {
+    State& state = *state_;
+    TRY_ASSIGN(const std::string text,
+               read_from(state.deltas, delta_log_name(state.number), state.position));
+    const auto bytes = std::as_bytes(std::span(text));
+    state.added = {};
+    std::size_t begin = 0;
+    if (state.position == 0) {
+        TRY_ASSIGN(const bool has_header, check_header(bytes, state.number));
+        if (!has_header) return Added();
+        begin = kDeltaHeader;
+    }
+    FrameReader reader(bytes, begin);
+    std::uint64_t records = 0;
+    TRY_ASSIGN(const std::size_t end, build(state.builder, reader, state.number, records));
+    state.position += end;
+    return std::move(state.added);
 }
 
 }  // namespace unwrite::journal

@@ -74,4 +74,17 @@ Result<std::string> read_whole(int dir, const std::string& name) {
     return text;
 }
 
+Result<std::string> read_from(int dir, const std::string& name, std::uint64_t position) {
+    auto fd = sys::open_at(dir, name, O_RDONLY);
+    if (!fd && fd.error().number() == ENOENT) return std::string();
+    if (!fd) return std::move(fd).error();
+    TRY_ASSIGN(const struct stat st, sys::stat_fd(fd->get()));
+    const auto size = static_cast<std::uint64_t>(st.st_size);
+    std::string text(size > position ? size - position : 0, '\0');
+    TRY_ASSIGN(const std::size_t got,
+               sys::read_at(fd->get(), std::as_writable_bytes(std::span(text)), position));
+    text.resize(got);
+    return text;
+}
+
 }  // namespace unwrite::journal

@@ -57,5 +57,7 @@ class FrameReader {
 
 /// A whole file of the state directory; empty when it is absent.
 Result<std::string> read_whole(int dir, const std::string& name);
+/// The same from byte `position` on.
+Result<std::string> read_from(int dir, const std::string& name, std::uint64_t position);
 
 }  // namespace unwrite::journal

@@ -104,6 +104,38 @@ class Capture {
     void begin_with(const journal::Stamps& stamps);
     void forget_all_stamps();
 
+    /// What changed since the last call, for whoever keeps count of it; begins with the first call.
+    struct Touched {
+        std::unordered_set<NameKey> names{};
+        std::unordered_set<ObjectKey> objects{};  ///< their content or attributes
+        bool all = false;  ///< it cannot be said: a directory moved or went, or it was too much
+        bool empty() const { return !all && names.empty() && objects.empty(); }
+    };
+    Touched take_touched();
+    /// Lives while a name, or an object, is changed; after that it is touched, also when the change
+    /// failed. (What was written, wrote() touches.)
+    class Touching {
+     public:
+        /// `standing`: what stands there before.
+        Touching(Capture& capture, const ObjectPtr& parent, const std::string& name,
+                 const std::optional<Standing>& standing)
+            : capture_(capture),
+              name_(NameKey{parent->key(), name}),
+              moves_tree_(standing && S_ISDIR(standing->type)) {}
+        Touching(Capture& capture, const ObjectPtr& object)
+            : capture_(capture), object_(object->key()) {}
+        Touching(const Touching&) = delete;
+        Touching& operator=(const Touching&) = delete;
+        ~Touching() { capture_.touch(*this); }
+
+     private:
+        friend class Capture;
+        Capture& capture_;
+        const std::optional<NameKey> name_{};
+        const bool moves_tree_ = false;
+        const ObjectKey object_{};  // unless a name
+    };
+
     /// While on, every object that a capture, anchor or displacement concerns is remembered, so
     /// that a sweep of the attic spares it. Turned on with the gate closed.
     void watch(bool on);
@@ -148,12 +180,17 @@ class Capture {
         std::unordered_map<ObjectKey, Covered> objects;
         std::unordered_map<NameKey, Sessions> names;
         std::unordered_map<ObjectKey, Known> known;
+        Touched touched;
         std::uint64_t writes = 0;       // counts on from the time of day at which this life began
         std::uint64_t first_write = 0;  // stands for the writes of which nothing is known any more
     };
     /// A file that was written is remembered beyond a commit as long as there are not more.
     static constexpr std::size_t kMostRemembered = 1024;
     static constexpr std::size_t kShards = 64;
+    /// Of a shard: more is "all".
+    static constexpr std::size_t kMostTouched = 1024;
+    void touch(const Touching& touching);
+    void touch(Shard& locked, const ObjectKey& key);
     Shard& shard(const ObjectKey& key) const {
         return shards_[std::hash<ObjectKey>()(key) % kShards];
     }
@@ -191,6 +228,7 @@ class Capture {
     std::unique_ptr<journal::DeltaWriter> writer_;
     const bool durable_;
     mutable std::array<Shard, kShards> shards_;
+    std::atomic<bool> counting_{false};  // somebody asks what was touched
     std::atomic<bool> watching_{false};
     mutable std::mutex watch_mutex_;
     std::unordered_set<ObjectKey> watched_;  // guarded by watch_mutex_

@@ -1,4 +1,5 @@
-// What we left of the objects that we changed: how it looked, and which of our writes was its last.
+// What we left of the objects that we changed: how it looked, which of our writes was its last, and
+// that it was changed at all since somebody counted.
 #include <algorithm>
 
 #include "overlay/capture.h"
@@ -13,9 +14,45 @@ void Capture::stamp(const ObjectKey& key, int fd) {
     if (st) s.known[key].stamp = journal::Stamp::of(*st);
 }
 
+// A change that ended before anybody counted is seen by the first who does; one that ends later
+// finds the flag.
+void Capture::touch(const Touching& touching) {
+    if (!counting_.load()) return;
+    Shard& s = shard(touching.name_ ? touching.name_->parent : touching.object_);
+    const std::lock_guard lock(s.mutex);
+    if (!touching.name_) return touch(s, touching.object_);
+    Touched& touched = s.touched;
+    if (touching.moves_tree_ || touched.names.size() >= kMostTouched) touched.all = true;
+    if (!touched.all) touched.names.insert(*touching.name_);
+}
+
+void Capture::touch(Shard& locked, const ObjectKey& key) {
+    if (!counting_.load()) return;
+    Touched& touched = locked.touched;
+    if (touched.objects.size() >= kMostTouched) touched.all = true;
+    if (!touched.all) touched.objects.insert(key);
+}
+
+Capture::Touched Capture::take_touched() {
+    Touched all;
+    all.all = !counting_.exchange(true);
+    for (Shard& s : shards_) {
+        Touched some;
+        {
+            const std::lock_guard lock(s.mutex);
+            std::swap(some, s.touched);
+        }
+        all.all = all.all || some.all;
+        all.names.merge(some.names);
+        all.objects.merge(some.objects);
+    }
+    return all;
+}
+
 void Capture::wrote(const ObjectKey& key, int fd) {
     Shard& s = shard(key);
     const std::lock_guard lock(s.mutex);
+    touch(s, key);
     Known& known = s.known[key];
     known.last_write = ++s.writes;
     if (const auto st = sys::stat_fd(fd)) known.stamp = journal::Stamp::of(*st);

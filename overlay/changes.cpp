@@ -1,5 +1,7 @@
 #include "overlay/changes.h"
 
+#include <algorithm>
+
 #include "base/paths.h"
 
 namespace unwrite::overlay {
@@ -11,6 +13,18 @@ Result<std::vector<Change>> changes_between(View& older, View& newer, Detail det
     for (Difference& difference : differences.list)
         changes.push_back(std::move(difference.change));
     return changes;
+}
+
+std::uint64_t files_in(const Change& change) {
+    const bool folded = change.kind == ChangeKind::kCreated || change.kind == ChangeKind::kDeleted;
+    return S_ISDIR(change.type) && folded ? std::max<std::uint64_t>(change.below, 1) : 1;
+}
+
+std::uint64_t files_in(const std::vector<Change>& changes) {
+    std::uint64_t files = 0;
+    for (const Change& change : changes)
+        files += files_in(change);
+    return files;
 }
 
 bool concerns(const Change& change, const std::string& path) {

@@ -10,6 +10,10 @@ namespace unwrite::overlay {
 Result<std::vector<Change>> changes_between(View& older, View& newer,
                                             Detail detail = Detail::kFull);
 
+/// How many files a change stands for: what is below a directory that came or went counts.
+std::uint64_t files_in(const Change& change);
+std::uint64_t files_in(const std::vector<Change>& changes);
+
 /// True when a change concerns `path`: it is there, below it, or a directory above it that came,
 /// went or moved.
 bool concerns(const Change& change, const std::string& path);

@@ -82,8 +82,12 @@ struct Placed {
 
 class Comparison {
  public:
-    Comparison(View& older, View& newer, Detail detail)
-        : older_(older), newer_(newer), detail_(detail), between_(layers_between(older, newer)) {}
+    Comparison(View& older, View& newer, Detail detail, const Scope* scope)
+        : older_(older),
+          newer_(newer),
+          detail_(detail),
+          scope_(scope),
+          between_(layers_between(older, newer)) {}
 
     Result<Differences> run() {
         TRY(compare_names());
@@ -111,6 +115,8 @@ class Comparison {
     Result<> renamed();
     Result<> vanished_and_made();
     Result<> changed_objects();
+    Result<> changed_object(const ObjectKey& key, const ObjectImage& image);
+    bool is_moved(const NameKey& at) const;
     Result<> add_both(ChangeKind kind, const Placed& was, const Placed& is);
     Result<> add_one(ChangeKind kind, View& view, const Placed& placed);
     Result<> count_below(View& view, const Located& directory, Change& change);
@@ -121,6 +127,7 @@ class Comparison {
     View& older_;
     View& newer_;
     const Detail detail_;
+    const Scope* const scope_;  // null: everything
     const std::vector<LayerPtr> between_;
     std::map<NameKey, NamePair> pairs_;
     std::map<ObjectKey, std::vector<Placed>> lost_;  // names an object had and has no more
@@ -131,6 +138,12 @@ class Comparison {
 
 Result<> Comparison::compare_names() {
     for (const LayerPtr& layer : between_) {
+        if (scope_ != nullptr) {
+            for (const NameKey& at : scope_->names) {
+                if (layer->name(at) != nullptr && !pairs_.contains(at)) TRY(compare_name(at));
+            }
+            continue;
+        }
         for (const auto& [at, state] : layer->delta.names) {
             if (!pairs_.contains(at)) TRY(compare_name(at));
         }
@@ -152,7 +165,12 @@ Result<> Comparison::compare_name(const NameKey& at) {
     if (pair.older && pair.newer && pair.older->key == pair.newer->key) return {};
     if (pair.older) lost_[pair.older->key].push_back({at, *older_path, *pair.older});
     if (pair.newer) gained_[pair.newer->key].push_back({at, *newer_path, *pair.newer});
-    if (pair.older || pair.newer) result_.names.insert(at);
+    if (!pair.older && !pair.newer) return {};
+    result_.names.insert(at);
+    const auto key_of = [](const std::optional<Located>& found) {
+        return found ? std::optional(found->key) : std::nullopt;
+    };
+    result_.changed.push_back({at, key_of(pair.older), key_of(pair.newer)});
     return {};
 }
 
@@ -212,22 +230,30 @@ Result<> Comparison::vanished_and_made() {
 
 Result<> Comparison::changed_objects() {
     for (const LayerPtr& layer : between_) {
-        for (const auto& [key, image] : layer->delta.objects) {
-            if (!image.attributes && !image.size && image.content.empty()) continue;
-            if (!done_.insert(key).second) continue;
-            // A path first: what has none was made or removed, and is spoken of by its name.
-            const auto older_path = older_.path(key);
-            if (!older_path) continue;
-            const auto newer_path = newer_.path(key);
-            if (!newer_path) continue;
-            TRY_ASSIGN(const auto was, older_.object(key));
-            TRY_ASSIGN(const auto is, newer_.object(key));
-            if (was && is)
-                TRY(add_both(ChangeKind::kModified, {{}, *older_path, *was},
-                             {{}, *newer_path, *is}));
+        if (scope_ != nullptr) {
+            for (const ObjectKey& key : scope_->objects) {
+                if (const ObjectImage* image = layer->object(key)) TRY(changed_object(key, *image));
+            }
+            continue;
         }
+        for (const auto& [key, image] : layer->delta.objects)
+            TRY(changed_object(key, image));
     }
     return {};
+}
+
+Result<> Comparison::changed_object(const ObjectKey& key, const ObjectImage& image) {
+    if (!image.attributes && !image.size && image.content.empty()) return {};
+    if (!done_.insert(key).second) return {};
+    // A path first: what has none was made or removed, and is spoken of by its name.
+    const auto older_path = older_.path(key);
+    if (!older_path) return {};
+    const auto newer_path = newer_.path(key);
+    if (!newer_path) return {};
+    TRY_ASSIGN(const auto was, older_.object(key));
+    TRY_ASSIGN(const auto is, newer_.object(key));
+    if (!was || !is) return {};
+    return add_both(ChangeKind::kModified, {{}, *older_path, *was}, {{}, *newer_path, *is});
 }
 
 Result<std::uint32_t> Comparison::aspects_that_differ(const Located& a, const Located& b) {
@@ -316,12 +342,16 @@ Result<> Comparison::add_one(ChangeKind kind, View& view, const Placed& placed) 
 Result<> Comparison::count_below(View& view, const Located& directory, Change& change) {
     if (detail_ == Detail::kRough) return {};
     return view.walk(directory, [&](const Walked& walked) {
-        if (result_.moved.contains(walked.at)) return false;
+        if (is_moved(walked.at)) return false;
         ++change.below;
         if (S_ISREG(walked.found.type))
             change.bytes += or_if_vanished(view.size(walked.found), std::uint64_t{0}).value_or(0);
         return true;
     });
+}
+
+bool Comparison::is_moved(const NameKey& at) const {
+    return result_.moved.contains(at) || (scope_ != nullptr && scope_->moved->contains(at));
 }
 
 void Comparison::book(Change& change, const NameKey* name, const ObjectKey& object) const {
@@ -342,7 +372,11 @@ void Comparison::book(Change& change, const NameKey* name, const ObjectKey& obje
 }  // namespace
 
 Result<Differences> differences_between(View& older, View& newer, Detail detail) {
-    return Comparison(older, newer, detail).run();
+    return Comparison(older, newer, detail, nullptr).run();
+}
+
+Result<Differences> differences_within(View& older, View& newer, const Scope& scope) {
+    return Comparison(older, newer, Detail::kFull, &scope).run();
 }
 
 std::vector<LayerPtr> layers_between(const View& older, const View& newer) {

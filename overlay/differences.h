@@ -33,9 +33,17 @@ struct Difference {
 /// The names that stand for different objects in the two views.
 using ChangedNames = std::unordered_set<NameKey>;
 
+/// One of them, with what stands there.
+struct ChangedName {
+    NameKey at{};
+    std::optional<ObjectKey> older{};
+    std::optional<ObjectKey> newer{};
+};
+
 struct Differences {
     std::vector<Difference> list{};  ///< sorted by path; kDeleted before kCreated
     ChangedNames names{};
+    std::vector<ChangedName> changed{};  ///< the same names
     ChangedNames moved{};  ///< of them those that renames speak of: left out where directories are
                            ///< counted or walked
 };
@@ -49,6 +57,17 @@ enum class Detail {
 };
 
 Result<Differences> differences_between(View& older, View& newer, Detail detail = Detail::kFull);
+
+/// A part of all that may differ which hangs together with nothing outside: whenever a name is in
+/// it, so are the objects that stand there in either view, and with an object all changed names of
+/// it.
+struct Scope {
+    ChangedNames names{};
+    std::unordered_set<ObjectKey> objects{};
+    const ChangedNames* moved = nullptr;  ///< outside, as in Differences
+};
+/// The differences there alone.
+Result<Differences> differences_within(View& older, View& newer, const Scope& scope);
 
 /// The layers that only one of the two crosses.
 std::vector<LayerPtr> layers_between(const View& older, const View& newer);

@@ -14,15 +14,28 @@ const journal::ObjectImage* Layer::object(const ObjectKey& key) const {
     return found == delta.objects.end() ? nullptr : &found->second;
 }
 
+void Layer::place(const journal::NameState& state) {
+    below[state.image.at.parent].push_back(&state);
+    if (state.image.object) placing[*state.image.object].push_back(&state);
+}
+
+void Layer::sort_ranges(journal::ObjectImage& image) {
+    std::sort(image.content.begin(), image.content.end(),
+              [](const auto& a, const auto& b) { return a.offset < b.offset; });
+}
+
 void Layer::index() {
-    for (auto& [key, image] : delta.objects) {
-        std::sort(image.content.begin(), image.content.end(),
-                  [](const auto& a, const auto& b) { return a.offset < b.offset; });
-    }
-    for (const auto& [at, state] : delta.names) {
-        below[at.parent].push_back(&state);
-        if (state.image.object) placing[*state.image.object].push_back(&state);
-    }
+    for (auto& [key, image] : delta.objects)
+        sort_ranges(image);
+    for (const auto& [at, state] : delta.names)
+        place(state);
+}
+
+void Layer::index(const journal::DeltaFollower::Added& added) {
+    for (const ObjectKey& key : added.content)
+        sort_ranges(delta.objects.at(key));
+    for (const journal::NameState* state : added.names)
+        place(*state);
 }
 
 Result<LayerPtr> Layers::read(journal::DeltaNumber number) {

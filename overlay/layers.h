@@ -29,6 +29,12 @@ struct Layer {
     const journal::ObjectImage* object(const ObjectKey& key) const;
     /// Fills `placing` and `below`, sorts the ranges. Called once, before the layer is shared.
     void index();
+    /// After more was read into `delta`, while no view has the layer.
+    void index(const journal::DeltaFollower::Added& added);
+
+ private:
+    void place(const journal::NameState& state);
+    void sort_ranges(journal::ObjectImage& image);
 };
 using LayerPtr = std::shared_ptr<const Layer>;
 

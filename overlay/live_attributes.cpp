@@ -52,6 +52,7 @@ Result<struct stat> LiveTree::setattr_as(const Who& who, const Caller& caller, N
                                          const AttributeChange& change) {
     TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
     TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
+    const Capture::Touching touching(capture_, object);
     if (change.size) {
         if (object->is_directory()) return Error(EISDIR);
         if (!S_ISREG(object->type())) return Error(EINVAL);
@@ -101,6 +102,7 @@ Result<> LiveTree::change_xattr(const Caller& caller, NodeId id, const std::stri
         TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
         TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kPath));
         TRY(check_offered(handle->fd.get(), name));
+        const Capture::Touching touching(capture_, object);
         TRY(capture_.attributes(who, object));
         TRY(change(handle->fd.get()));
         capture_.stamp(object->key(), handle->fd.get());

@@ -47,6 +47,7 @@ Result<> LiveTree::clear_privileges(const Caller& caller, const ObjectPtr& objec
         mode &= ~static_cast<mode_t>(S_ISGID);
     const bool has_capability = sys::get_xattr(fd, "security.capability").ok();
     if (mode == (st.st_mode & 07777U) && !has_capability) return {};
+    const Capture::Touching touching(capture_, object);
     TRY(capture_.attributes(origins_.resolve(caller).together(), object));
     if (has_capability) TRY(sys::remove_xattr(fd, "security.capability"));
     const sys::ModesAtRest own;

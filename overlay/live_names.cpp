@@ -107,6 +107,7 @@ Result<Entry> LiveTree::make_locked(const Caller& caller, const ObjectPtr& paren
     TRY_ASSIGN(const auto standing, standing_at(directory, name));
     if (standing) return Error(EEXIST);
     const Who who = origins_.resolve(caller);
+    const Capture::Touching touching(capture_, parent, name, standing);
     TRY(capture_.name(who, parent, name, std::nullopt, std::nullopt));
     // A default ACL takes the place of the umask (acl(5)); the backing filesystem applies it.
     const bool has_default_acl = sys::get_xattr(directory, "system.posix_acl_default").ok();
@@ -155,7 +156,8 @@ Result<Entry> LiveTree::create(const Caller& caller, NodeId parent, std::string_
         return {};
     };
     TRY_ASSIGN(Entry entry, make(caller, parent, name, mode, maker));
-    // Keeps the descriptor: a mode without write permission must not stop a daemon that is not root.
+    // Keeps the descriptor: a mode without write permission must not stop a daemon that is not
+    // root.
     if (const auto object = objects_.get(entry.id)) {
         objects_.keep(*object, std::make_shared<Handle>(Handle{std::move(made), Access::kWrite}));
     }
@@ -218,6 +220,7 @@ Result<> LiveTree::capture_moving(const Who& who, const ObjectPtr& parent, const
 // created since only as long as somebody has it open.
 Result<> LiveTree::remove_name(const Who& who, const ObjectPtr& parent, const HandlePtr& directory,
                                const std::string& name, const Standing& standing) {
+    const Capture::Touching touching(capture_, parent, name, standing);
     TRY(capture_.name(who, parent, name, standing, std::nullopt));
     crash_point("tree.remove.before");
     TRY_ASSIGN(const bool ended, end_created(standing, [&] {
@@ -289,6 +292,7 @@ Result<Entry> LiveTree::link(const Caller& caller, NodeId id, NodeId to_parent,
     TRY_ASSIGN(const auto standing, standing_at(parent->fd.get(), bytes));
     if (standing) return Error(EEXIST);
     const Who who = origins_.resolve(caller);
+    const Capture::Touching touching(capture_, directory, bytes, standing);
     TRY(capture_.name(who, directory, bytes, std::nullopt, object->key()));
     TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kPath));
     crash_point("tree.link.before");

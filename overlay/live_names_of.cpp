@@ -61,7 +61,9 @@ std::vector<NameKey> LiveNamesOf::verified_hints(const ObjectKey& key) {
     const auto add = [&](NameKey name) {
         if (std::find(names.begin(), names.end(), name) != names.end()) return;
         const auto found = at(name);
-        if (found && *found && (*found)->key == key) names.push_back(std::move(name));
+        if (!found || !*found || (*found)->key != key) return;
+        if (S_ISDIR((*found)->type)) placed_directories_.insert(key);
+        names.push_back(std::move(name));
     };
     if (const ObjectPtr object = locator_.objects().find(key)) {
         Objects::Place place = locator_.objects().place(*object);
@@ -79,6 +81,11 @@ const std::vector<NameKey>& LiveNamesOf::hinted(const ObjectKey& key) {
     return hinted_.emplace(key, verified_hints(key)).first->second;
 }
 
+bool LiveNamesOf::is_placed_directory(const ObjectKey& key) {
+    hinted(key);
+    return placed_directories_.contains(key);
+}
+
 bool LiveNamesOf::is_gone(const ObjectKey& key) const {
     if (nowhere_.contains(key)) return true;
     const journal::Attic& attic = locator_.journal().attic();
@@ -89,7 +96,14 @@ bool LiveNamesOf::is_gone(const ObjectKey& key) const {
 
 void LiveNamesOf::expect(const std::vector<LayerPtr>& layers) {
     for (const LayerPtr& layer : layers) {
-        if (!wanted_layers_.insert(layer->number).second) continue;
+        if (wanted_layers_.insert(layer->number).second) expected_.push_back(layer);
+    }
+}
+
+// Most questions are answered by hints, so that what the layers mention is gathered for a walk
+// alone.
+void LiveNamesOf::want_expected() {
+    for (const LayerPtr& layer : expected_) {
         walked_ = false;
         for (const auto& [key, image] : layer->delta.objects)
             wanted_.try_emplace(key);
@@ -98,6 +112,7 @@ void LiveNamesOf::expect(const std::vector<LayerPtr>& layers) {
         for (const auto& [key, states] : layer->below)
             wanted_.try_emplace(key);
     }
+    expected_.clear();
 }
 
 void LiveNamesOf::walk() {
@@ -113,6 +128,7 @@ void LiveNamesOf::walk() {
 }
 
 const std::vector<NameKey>& LiveNamesOf::searched(const ObjectKey& key) {
+    want_expected();
     if (wanted_.try_emplace(key).second) walked_ = false;
     if (!walked_) walk();
     walked_ = true;

@@ -39,6 +39,8 @@ class LiveNamesOf {
 
     /// Names of the object that the hints know, verified when first asked for.
     const std::vector<NameKey>& hinted(const ObjectKey& key);
+    /// True when hinted() knows the one name that a directory has.
+    bool is_placed_directory(const ObjectKey& key);
     /// True when the object surely has no live name (it is in the attic and has no other link).
     bool is_gone(const ObjectKey& key) const;
     /// What these layers mention may be asked for: one walk finds all of it.
@@ -48,12 +50,15 @@ class LiveNamesOf {
 
  private:
     void walk();
+    void want_expected();
     std::vector<NameKey> verified_hints(const ObjectKey& key);
 
     Locator& locator_;
     std::unordered_set<ObjectKey> nowhere_;
     std::unordered_map<ObjectKey, std::vector<NameKey>> hinted_;
+    std::unordered_set<ObjectKey> placed_directories_;
     std::unordered_set<journal::DeltaNumber> wanted_layers_;
+    std::vector<LayerPtr> expected_;  // of which `wanted_` has nothing yet
     std::unordered_map<ObjectKey, std::vector<NameKey>> wanted_;
     bool walked_ = false;  // since something was wanted
 };

@@ -93,6 +93,8 @@ Result<> LiveTree::rename_locked(const Who& who, Side& from, Side& to, unsigned 
     TRY(check_rename(from, to, flags));
     const bool exchange = (flags & RENAME_EXCHANGE) != 0;
     const std::optional<ObjectKey> back = exchange ? std::optional(to.standing->key) : std::nullopt;
+    const Capture::Touching leaving(capture_, from.parent, from.name, from.standing);
+    const Capture::Touching arriving(capture_, to.parent, to.name, to.standing);
     TRY(capture_.name(who, from.parent, from.name, from.standing, back));
     TRY(capture_.name(who, to.parent, to.name, to.standing, from.standing->key));
     for (const Side* side : {&from, &to}) {

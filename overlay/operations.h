@@ -69,6 +69,13 @@ struct Status {
     bool out_of_room = false;
 };
 
+/// What a shell's prompt says of a task.
+struct Counted {
+    std::uint64_t files = 0;  ///< those that the changes of status("", …) stand for: files_in()
+    bool wounded = false;
+    bool out_of_room = false;
+};
+
 struct LogEntry {
     Node node;
     bool on_trunk = false;
@@ -213,6 +220,10 @@ class Operations {
     /// `since`: a node as in rollback, "" for the root. `count_lines` costs reading the changed
     /// files.
     virtual Result<Status> status(const std::string& since, bool count_lines) = 0;
+    /// For who asks after every command: costs what was changed since the last call, not what the
+    /// task changed, where that can be told apart. What changed behind the mount may be missed
+    /// until somebody asks for the status.
+    virtual Result<Counted> count() = 0;
     /// Everything (`all`: abandoned nodes too); with `path` only nodes that changed it or below;
     /// `changes` fills them.
     virtual Result<Log> log(const std::string& path, bool all, bool changes) = 0;

@@ -73,7 +73,7 @@ std::optional<NameKey> View::name_of(const ObjectKey& key) {
     for (const NameKey& name : live_->hinted(key)) {
         if (image_of(name) == nullptr) return name;
     }
-    if (live_->is_gone(key)) return std::nullopt;
+    if (live_->is_placed_directory(key) || live_->is_gone(key)) return std::nullopt;
     for (const NameKey& name : live_->searched(key)) {
         if (image_of(name) == nullptr) return name;
     }

@@ -13,5 +13,6 @@ set(UNWRITE_OVERLAY_VIEW_SOURCES
     revert_merge.cpp
     revert_plan.cpp
     revert_touches.cpp
+    tally.cpp
     view.cpp
     view_listing.cpp)

@@ -25,6 +25,7 @@
 #include "overlay/restorer.h"
 #include "overlay/reverts.h"
 #include "overlay/session.h"
+#include "overlay/tally.h"
 #include "overlay/vanished.h"
 
 namespace unwrite::overlay {
@@ -63,6 +64,7 @@ class Workspace final : public Session, public Operations, public Oversight, pub
                                        bool for_agent) override;
     Result<std::vector<std::string>> apply_reverts(const Asker& asker) override;
     Result<Status> status(const std::string& since, bool count_lines) override;
+    Result<Counted> count() override;
     Result<Log> log(const std::string& path, bool all, bool changes) override;
     Result<std::vector<Node>> trunk(NodeNumber from, std::size_t most) override;
     Result<std::vector<FileDiff>> diff(const std::string& from, const std::string& to,
@@ -91,6 +93,7 @@ class Workspace final : public Session, public Operations, public Oversight, pub
 
     // All of these: operation_mutex_ held and the gate closed.
     Result<journal::Store::Changed> store(const journal::Store::Change& change);
+    Result<journal::Store::Changed> store_sealed(const journal::Store::Change& change);
     Result<History> history();
     std::map<std::string, std::string> tags();
     journal::Store::Change sealing(NodeKind kind, const std::string& name, const std::string& text,
@@ -177,6 +180,7 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     Locator locator_;
     Restorer restorer_;
     Inspector inspector_;
+    Tally tally_;  // guarded by operation_mutex_
     std::mutex operation_mutex_;
     journal::Head head_;  // guarded by operation_mutex_; what the store says
     Found found_;

@@ -13,6 +13,12 @@ using journal::Pending;
 using journal::Store;
 
 Result<Store::Changed> Workspace::store(const Store::Change& change) {
+    tally_.forget();
+    return store_sealed(change);
+}
+
+// Of a change that moves nothing.
+Result<Store::Changed> Workspace::store_sealed(const Store::Change& change) {
     const std::lock_guard lock(journal_->store_mutex());
     TRY_ASSIGN(Store::Changed changed, journal_->store().apply(change));
     head_ = changed.head;
@@ -67,9 +73,10 @@ Result<NodeNumber> Workspace::seal(NodeKind kind, const std::string& name, const
     Store::Change change = sealing(kind, name, text, origin, cause);
     if (ends_pending) change.pending = std::optional<Pending>();
     crash_point("seal.before");
-    TRY_ASSIGN(const Store::Changed changed, store(change));
+    TRY_ASSIGN(const Store::Changed changed, store_sealed(change));
     crash_point("seal.after");
     capture_.begin_interval(changed.delta);
+    tally_.sealed(changed.delta);
     return changed.nodes.front();
 }
 
@@ -117,6 +124,7 @@ Result<> Workspace::apply_delta(const Delta& delta, DeltaNumber number) {
 // What the restore leaves is ours like any other change: whoever changes it behind the mount before
 // the next one is noticed too.
 Result<> Workspace::apply(const Delta& delta, const Restorer::DataOf& data_of) {
+    tally_.forget();
     capture_.forget_stamps(delta);
     janitor_.restore_begins();
     TRY(restorer_.apply(delta, data_of));

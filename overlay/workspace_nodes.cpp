@@ -262,7 +262,17 @@ Result<Status> Workspace::status(const std::string& since, bool count_lines) {
     TRY_ASSIGN(Status status, inspector_.status(since, count_lines));
     status.wounded = gate_.wounded();
     status.out_of_room = policed_ && !reserve_.allows(kBlockSize);
+    if (since.empty()) tally_.expect(files_in(status.changes));
     return status;
+}
+
+Result<Counted> Workspace::count() {
+    const std::lock_guard lock(operation_mutex_);
+    Counted counted;
+    TRY_ASSIGN(counted.files, tally_.files());
+    counted.wounded = gate_.wounded();
+    counted.out_of_room = policed_ && !reserve_.allows(kBlockSize);
+    return counted;
 }
 
 Result<Log> Workspace::log(const std::string& path, bool all, bool changes) {

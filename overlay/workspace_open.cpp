@@ -56,6 +56,7 @@ Workspace::Workspace(std::unique_ptr<journal::Journal> journal, UniqueFd directo
       locator_(objects_, *journal_),
       restorer_(locator_, RestoreSettings{options.mtime_now}),
       inspector_(locator_, *journal_, *origins_),
+      tally_(locator_, *journal_, capture_),
       head_(head) {
     if (options.policy) {
         SizeCap cap = options.size_cap;

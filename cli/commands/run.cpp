@@ -19,6 +19,7 @@
 #include "cli/settle.h"
 #include "cli/text.h"
 #include "control/rendezvous.h"
+#include "overlay/changes.h"
 
 namespace unwrite::cli {
 
@@ -203,7 +204,7 @@ Result<overlay::Status> print_summary(Context& context, overlay::Operations& ope
     context.notes.line(summary_words(status.changes));
     if (status.changes.empty()) return status;
     context.notes.print(change_lines(heaped(status.changes), 20, colour));
-    context.notes.line(line_words(status.lines, files_changed(status.changes)));
+    context.notes.line(line_words(status.lines, overlay::files_in(status.changes)));
     TRY_ASSIGN(const overlay::Log log, operations.log("", false, false));
     context.notes.print(who_lines(status.changes, log.origins));
     return status;

@@ -6,6 +6,7 @@
 #include "cli/render.h"
 #include "cli/text.h"
 #include "cli/workspace.h"
+#include "overlay/changes.h"
 #include "overlay/state_tags.h"
 
 namespace unwrite::cli {
@@ -31,7 +32,7 @@ void print_json(Context& context, const Workspace& workspace, const overlay::Sta
     control::Json json = control::encode(status);
     json["workspace"] = control::encode_bytes(workspace.root());
     json["mounted"] = workspace.mount().has_value();
-    json["files_changed"] = files_changed(status.changes);
+    json["files_changed"] = overlay::files_in(status.changes);
     json["git"] = control::encode_bytes(git_words(status, workspace));
     context.out.line(control::dump(json));
 }
@@ -53,34 +54,46 @@ void print_text(Context& context, const Workspace& workspace, const overlay::Sta
     if (status.changes.empty()) return;
     context.out.print(change_lines(heaped(status.changes), 0,
                                    context.out.has_colour() ? Colour::kYes : Colour::kNo));
-    context.out.line(line_words(status.lines, files_changed(status.changes)));
+    context.out.line(line_words(status.lines, overlay::files_in(status.changes)));
     context.out.print(who_lines(status.changes, log.origins));
 }
 
+int warn(Context& context, bool wounded, bool out_of_room) {
+    if (out_of_room) {
+        context.notes.line(
+            "unwrite: the disk is almost full: agents may not change files of which a copy would "
+            "have to be kept (journal.reserve)");
+        context.notes.line("`unwrite commit` and `unwrite gc` make room");
+    }
+    if (!wounded) return kDone;
+    context.notes.line(
+        "unwrite: a restore or commit was interrupted; nothing can be changed until it is "
+        "finished");
+    context.notes.line("`unwrite recover` finishes it");
+    return kNeedsRecovery;
+}
+
+// A shell waits for it before each prompt.
+Result<int> line(Context& context) {
+    TRY_ASSIGN(const overlay::Counted counted, Workspace::count(context.base));
+    context.out.line(status_line(counted.files));
+    return warn(context, counted.wounded, counted.out_of_room);
+}
+
 Result<int> status(Context& context, const StatusOptions& options) {
+    if (options.line && options.since.empty() && !context.json) return line(context);
     TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
     TRY_ASSIGN(const overlay::Status found,
                workspace.operations().status(options.since, !options.line));
     if (context.json) {
         print_json(context, workspace, found);
     } else if (options.line) {
-        context.out.line(status_line(found));
+        context.out.line(status_line(overlay::files_in(found.changes)));
     } else {
         TRY_ASSIGN(const overlay::Log log, workspace.operations().log("", false, false));
         print_text(context, workspace, found, log, options.since);
     }
-    if (found.out_of_room) {
-        context.notes.line(
-            "unwrite: the disk is almost full: agents may not change files of which a copy would "
-            "have to be kept (journal.reserve)");
-        context.notes.line("`unwrite commit` and `unwrite gc` make room");
-    }
-    if (!found.wounded) return kDone;
-    context.notes.line(
-        "unwrite: a restore or commit was interrupted; nothing can be changed until it is "
-        "finished");
-    context.notes.line("`unwrite recover` finishes it");
-    return kNeedsRecovery;
+    return warn(context, found.wounded, found.out_of_room);
 }
 
 }  // namespace

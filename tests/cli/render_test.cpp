@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <ctime>
 
+#include "overlay/changes.h"
+
 namespace unwrite::cli {
 namespace {
 
@@ -56,13 +58,9 @@ TEST(Render, S61_LinesAcrossFiles) {
 }
 
 TEST(Render, S64_StatusLine) {
-    overlay::Status status;
-    status.changes = several(ChangeKind::kModified, 6);
-    EXPECT_EQ(status_line(status), "[checkpoint: 6 files changed]");
-    status.changes.resize(1);
-    EXPECT_EQ(status_line(status), "[checkpoint: 1 file changed]");
-    status.changes.clear();
-    EXPECT_EQ(status_line(status), "[checkpoint: 0 files changed]");
+    EXPECT_EQ(status_line(6), "[checkpoint: 6 files changed]");
+    EXPECT_EQ(status_line(1), "[checkpoint: 1 file changed]");
+    EXPECT_EQ(status_line(0), "[checkpoint: 0 files changed]");
 }
 
 TEST(Render, S61_EachKindHasALine) {
@@ -110,10 +108,11 @@ TEST(Render, S61_WhichAttributesIsSaid) {
 }
 
 TEST(Render, FoldedDirectoriesCountWhatTheyHold) {
-    EXPECT_EQ(files_changed({change(ChangeKind::kCreated, "d", S_IFDIR, 1234),
-                             change(ChangeKind::kModified, "a")}),
-              1235u);
-    EXPECT_EQ(files_changed({change(ChangeKind::kCreated, "empty", S_IFDIR, 0)}), 1u);
+    EXPECT_EQ(
+        overlay::files_in(std::vector<Change>{change(ChangeKind::kCreated, "d", S_IFDIR, 1234),
+                                              change(ChangeKind::kModified, "a")}),
+        1235u);
+    EXPECT_EQ(overlay::files_in(change(ChangeKind::kCreated, "empty", S_IFDIR, 0)), 1u);
 }
 
 TEST(Render, LongListsAreCut) {

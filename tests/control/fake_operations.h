@@ -39,6 +39,7 @@ class FakeOperations : public overlay::Operations {
 
     Moved moved;  ///< what every restore answers
     overlay::Status status_answer;
+    overlay::Counted count_answer;
     std::atomic<int> hold_status_ms{0};
     Result<> failure;  ///< what commit answers when it failed
 
@@ -112,6 +113,10 @@ class FakeOperations : public overlay::Operations {
         note({}, "status " + since + (count_lines ? " lines" : ""));
         if (hold_status_ms > 0) ::usleep(static_cast<useconds_t>(hold_status_ms * 1000));
         return status_answer;
+    }
+    Result<overlay::Counted> count() override {
+        note({}, "count");
+        return count_answer;
     }
     Result<overlay::Log> log(const std::string& path, bool all, bool changes) override {
         note({}, "log " + path + (all ? " all" : "") + (changes ? " changes" : ""));

@@ -322,6 +322,50 @@ S61_S64_status() {
     end
 }
 
+# prompt_is COUNT: what a shell's prompt would say now, and the status.
+prompt_is() {
+    u status --line
+    equal "$scratch/out" "[checkpoint: $1 changed]"
+    u --json status
+    json "j['files_changed'] == ${1%% *}"
+}
+
+S64_a_prompt_after_each_command() {
+    project
+    mkdir "$W/old"
+    touch "$W/old/1" "$W/old/2"
+    begin
+    prompt_is "0 files"
+    echo more >>notes.txt
+    prompt_is "1 file"
+    mv notes.txt moved
+    prompt_is "1 file"
+    git init -q repository
+    touch repository/1
+    local count
+    count=$(find repository -mindepth 1 | wc -l)
+    prompt_is "$((count + 1)) files"
+    u run --on-exit keep -- sh -c 'echo x >repository/2; sed -i s/./y/ src/main.c; rm old/1'
+    prompt_is "$((count + 4)) files"
+    say "a directory that goes"
+    rm -r old
+    prompt_is "$((count + 5)) files"
+    u undo
+    prompt_is "$((count + 1)) files"
+    u commit
+    prompt_is "0 files"
+    say "where nothing is mounted the number is the same"
+    touch fresh
+    cd /
+    unwrite unmount "$W"
+    u -C "$W" status --line
+    equal "$scratch/out" "[checkpoint: 1 file changed]"
+    unwrite mount "$W"
+    cd "$W"
+    prompt_is "1 file"
+    end
+}
+
 S63_discard_asks() {
     project
     begin

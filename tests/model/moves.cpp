@@ -84,6 +84,8 @@ std::string Moves::change(const Operation& operation) {
     if (number == EIO || number == EROFS)
         return text_of(operation) + ": errno " + std::to_string(number);
     // What the other session had left is a state of its own.
+    const std::string wrong = world_.compare_counts();
+    if (!wrong.empty()) return wrong;
     const auto status = world_.operations().status("", false);
     if (!status) return says("status", status.error());
     snapshots_.emplace(status->current, before);
@@ -206,6 +208,11 @@ std::string Moves::look(const Operation& operation) {
 }
 
 std::string Moves::step(const Operation& operation) {
+    const std::string wrong = act(operation);
+    return wrong.empty() ? world_.compare_counts() : wrong;
+}
+
+std::string Moves::act(const Operation& operation) {
     if (is_change(operation.kind)) return change(operation);
     switch (operation.kind) {
         case Kind::kCheckpoint:

@@ -20,6 +20,7 @@ class Moves {
 
  private:
     using Node = journal::NodeNumber;
+    std::string act(const Operation& operation);
     std::string change(const Operation& operation);
     std::string checkpoint(const Operation& operation);
     std::string rollback(const Operation& operation);

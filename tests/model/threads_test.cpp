@@ -93,7 +93,7 @@ std::string move_randomly(overlay::Operations& operations, std::uint64_t seed,
                 result.error().kind() != ErrorKind::kNotFound)
                 failed = result.error();
         };
-        switch (random() % 8) {
+        switch (random() % 10) {
             case 0:
             case 1:
             case 2:
@@ -110,6 +110,10 @@ std::string move_randomly(overlay::Operations& operations, std::uint64_t seed,
             case 6:
                 note(operations.rollback(World::asker(), "c" + std::to_string(random() % 3), false,
                                          overlay::Consent::kAll));
+                break;
+            case 7:
+            case 8:
+                note(operations.count());
                 break;
             default:
                 note(operations.gc({.max_abandoned = 3}));
@@ -151,6 +155,7 @@ TEST(Threads, NothingHangsAndNothingIsLost) {
         writer.join();
     EXPECT_EQ(wrong, "");
     EXPECT_EQ(other_wrong, "");
+    EXPECT_EQ(world.compare_counts(), "");
     ASSERT_ASSIGN(const auto moved, world.operations().rollback(World::asker(), "root", false,
                                                                 overlay::Consent::kAll));
     EXPECT_EQ(difference(first, world.look()), "");

@@ -32,6 +32,9 @@ class World {
     /// Closes the session and opens it again; everything held is forgotten.
     void reopen();
 
+    /// The number for a shell's prompt must be that of the status. What is wrong, or "".
+    std::string compare_counts();
+
     static overlay::Asker asker();
 
  private:
