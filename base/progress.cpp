@@ -1,7 +1,9 @@
 #include "base/progress.h"
 
 #include <algorithm>
+#include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 namespace unwrite {
@@ -10,7 +12,8 @@ namespace {
 
 struct Works {
     std::mutex mutex;
-    std::vector<const Progress*> running;  // guarded by mutex; the newest last
+    std::vector<const Progress*> running;                 // guarded by mutex; the newest last
+    std::shared_ptr<const std::function<void()>> at_end;  // guarded by mutex
 };
 
 Works& works() {
@@ -26,8 +29,19 @@ Progress::Progress(const char* what, std::uint64_t total) : what_(what), total_(
 }
 
 Progress::~Progress() {
+    std::shared_ptr<const std::function<void()>> at_end;
+    {
+        const std::lock_guard lock(works().mutex);
+        std::erase(works().running, this);
+        at_end = works().at_end;
+    }
+    if (at_end) (*at_end)();
+}
+
+void Progress::at_each_end(std::function<void()> call) {
     const std::lock_guard lock(works().mutex);
-    std::erase(works().running, this);
+    works().at_end =
+        call ? std::make_shared<const std::function<void()>>(std::move(call)) : nullptr;
 }
 
 std::optional<Progress::Seen> Progress::now() {

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 namespace unwrite {
@@ -26,6 +27,9 @@ class Progress {
 
     /// Of the work that began last and is not done; nothing when there is none.
     static std::optional<Seen> now();
+    /// Called at the end of each piece of work, in its thread, when now() does not know it any
+    /// more. One for the process; null for none.
+    static void at_each_end(std::function<void()> call);
 
  private:
     const char* const what_;

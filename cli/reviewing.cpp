@@ -1,7 +1,6 @@
 #include "cli/reviewing.h"
 
 #include "cli/screen/session.h"
-#include "cli/waiting_line.h"
 
 namespace unwrite::cli {
 
@@ -10,13 +9,8 @@ namespace {
 /// While it lives, nothing is drawn but the screen.
 class Alone {
  public:
-    explicit Alone(Workspace& workspace) : workspace_(workspace) {
-        if (workspace_.remote() != nullptr) workspace_.remote()->be_patient({});
-    }
-    ~Alone() {
-        if (workspace_.remote() != nullptr)
-            workspace_.remote()->be_patient(waiting_line(*workspace_.mount()));
-    }
+    explicit Alone(Workspace& workspace) : workspace_(workspace) { workspace_.show_waiting(false); }
+    ~Alone() { workspace_.show_waiting(true); }
     Alone(const Alone&) = delete;
     Alone& operator=(const Alone&) = delete;
 

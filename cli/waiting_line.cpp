@@ -4,8 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <condition_variable>
 #include <cstdlib>
+#include <mutex>
 
+#include "base/progress.h"
 #include "cli/text.h"
 
 namespace unwrite::cli {
@@ -13,6 +16,7 @@ namespace unwrite::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kPatient{1000};
+constexpr std::chrono::milliseconds kLook{200};
 constexpr std::uint64_t kCells = 20;
 constexpr const char* kWipe = "\r\x1b[K";
 
@@ -49,6 +53,68 @@ control::Patience waiting_line(const control::MountPoint& mount) {
         }
         drawn = waited.has_value();
     };
+}
+
+struct WorkingLine::State {
+    using Clock = std::chrono::steady_clock;
+
+    void wipe() {
+        if (drawn) draw(kWipe);
+        drawn = false;
+    }
+    void look(Milliseconds patient);
+
+    std::mutex mutex;  // of the rest, and of the line on the terminal
+    std::condition_variable wake;
+    bool stopped = false;
+    bool shown = true;
+    bool drawn = false;
+    std::optional<Clock::time_point> since{};  // something has been worked at
+};
+
+// With the lock, so that no work ends unheard between the look and the drawing.
+void WorkingLine::State::look(Milliseconds patient) {
+    const auto work = Progress::now();
+    if (!work) return since.reset();
+    const auto now = Clock::now();
+    if (!since) since = now;
+    const auto waited = std::chrono::duration_cast<Milliseconds>(now - *since);
+    if (!shown || waited < patient) return;
+    draw(kWipe + waiting_words(control::Busy{work->what, work->done, work->total}, waited));
+    drawn = true;
+}
+
+WorkingLine::WorkingLine(Milliseconds patient) : state_(std::make_shared<State>()) {
+    if (!can_wipe()) return;
+    Progress::at_each_end([state = state_] {
+        const std::lock_guard lock(state->mutex);
+        state->wipe();
+    });
+    thread_ = std::thread([state = state_, patient] {
+        std::unique_lock lock(state->mutex);
+        while (!state->stopped) {
+            state->look(patient);
+            state->wake.wait_for(lock, kLook);
+        }
+    });
+}
+
+WorkingLine::~WorkingLine() {
+    if (!thread_.joinable()) return;
+    {
+        const std::lock_guard lock(state_->mutex);
+        state_->stopped = true;
+    }
+    state_->wake.notify_all();
+    thread_.join();
+    Progress::at_each_end({});
+    state_->wipe();
+}
+
+void WorkingLine::show(bool shown) {
+    const std::lock_guard lock(state_->mutex);
+    state_->shown = shown;
+    if (!shown) state_->wipe();
 }
 
 }  // namespace unwrite::cli

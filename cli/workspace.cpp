@@ -107,6 +107,8 @@ Result<Workspace> Workspace::of_mount(const control::MountPoint& mount) {
 Result<Workspace> Workspace::open_unmounted(const std::string& root) {
     TRY_ASSIGN(UniqueFd fd, sys::open_at(AT_FDCWD, root, O_RDONLY | O_DIRECTORY));
     TRY_ASSIGN(const Config config, load_config(fd.get()));
+    // Opening may finish what was interrupted.
+    auto working = std::make_unique<WorkingLine>();
     Result<std::unique_ptr<overlay::Session>> session =
         overlay::Session::open(std::move(fd), config.session_options(false));
     if (!session) {
@@ -116,6 +118,7 @@ Result<Workspace> Workspace::open_unmounted(const std::string& root) {
     }
     Workspace workspace;
     workspace.root_ = workspace.raw_ = root;
+    workspace.working_ = std::move(working);
     workspace.session_ = *std::move(session);
     workspace.retention_ = config.retention;
     return workspace;
@@ -150,6 +153,11 @@ Result<Workspace> Workspace::open_mounted(const std::string& directory) {
     return Error(ErrorKind::kNoWorkspace, ENOTCONN,
                  "find the mount of " + quote_name(state) + ": it is not mounted",
                  "`unwrite mount " + quote_name(state) + "` mounts it");
+}
+
+void Workspace::show_waiting(bool shown) {
+    if (remote_) remote_->be_patient(shown ? waiting_line(*mount_) : control::Patience());
+    if (working_) working_->show(shown);
 }
 
 Result<std::string> Workspace::inside(const std::string& base, const std::string& path) const {

@@ -10,6 +10,7 @@
 
 #include "cli/config.h"
 #include "cli/context.h"
+#include "cli/waiting_line.h"
 #include "control/remote.h"
 
 namespace unwrite::cli {
@@ -33,6 +34,8 @@ class Workspace {
     const std::optional<control::MountPoint>& mount() const { return mount_; }
     const std::string& root() const { return root_; }
     const overlay::Found* found() const { return session_ ? &session_->found() : nullptr; }
+    /// Whether a line on the terminal says how far long work is.
+    void show_waiting(bool shown);
     const overlay::Retention& retention() const { return retention_; }
 
     /// What `path` (from `base`) is called in the workspace; "" for the root. kUsage when it lies
@@ -47,6 +50,7 @@ class Workspace {
     std::string raw_;   ///< where the raw directory is
     std::optional<control::MountPoint> mount_;
     std::unique_ptr<control::Remote> remote_;
+    std::unique_ptr<WorkingLine> working_;  ///< where it is not mounted
     std::unique_ptr<overlay::Session> session_;
     overlay::Retention retention_;
 };

@@ -26,5 +26,22 @@ TEST(ProgressTest, SaysHowFarTheNewestWorkIs) {
     EXPECT_EQ(seen->total, 3U);
 }
 
+TEST(ProgressTest, TellsOfEachEndOnceItIsOver) {
+    int ends = 0;
+    Progress::at_each_end([&ends] {
+        ++ends;
+        EXPECT_EQ(Progress::now().has_value(), ends == 1);
+    });
+    {
+        const Progress outer("restoring", 3);
+        { const Progress inner("comparing", 1); }
+        EXPECT_EQ(ends, 1);
+    }
+    EXPECT_EQ(ends, 2);
+    Progress::at_each_end({});
+    { const Progress last("restoring", 3); }
+    EXPECT_EQ(ends, 2);
+}
+
 }  // namespace
 }  // namespace unwrite

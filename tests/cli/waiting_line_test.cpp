@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 
+#include "base/progress.h"
 #include "base/syscalls.h"
 
 namespace unwrite::cli {
@@ -78,6 +79,39 @@ TEST(WaitingLine, IsDrawnAndWipedOutOnATerminal) {
     patience(std::nullopt);
     EXPECT_EQ(terminal.take(), "\r\x1b[K");
     patience(std::nullopt);
+    EXPECT_EQ(terminal.take(), "");
+}
+
+TEST(WorkingLineTest, IsThereWhileThisProcessWorks) {
+    const FakeTerminal terminal;
+    ::setenv("TERM", "xterm", 1);
+    {
+        WorkingLine line(milliseconds(0));
+        std::string seen;
+        {
+            Progress work("restoring", 4);
+            work.step();
+            const std::string drawn = "\r\x1b[Krestoring  [#####---------------]  1 of 4";
+            while (seen.find(drawn) == std::string::npos)
+                seen += terminal.take();
+        }
+        // Wiped out before whoever worked can write anything.
+        EXPECT_TRUE(terminal.take().ends_with("\r\x1b[K"));
+        line.show(false);
+        const Progress hidden("comparing", 4);
+        EXPECT_EQ(terminal.take(), "");
+    }
+    EXPECT_EQ(terminal.take(), "");
+    EXPECT_FALSE(Progress::now());
+}
+
+TEST(WorkingLineTest, NothingIsDrawnBeforeItTakesLong) {
+    const FakeTerminal terminal;
+    ::setenv("TERM", "xterm", 1);
+    {
+        const WorkingLine line(std::chrono::hours(1));
+        const Progress work("restoring", 4);
+    }
     EXPECT_EQ(terminal.take(), "");
 }
 
