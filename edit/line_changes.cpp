@@ -82,10 +82,35 @@ std::size_t start_of_line(std::string_view text, std::size_t offset) {
     return offset == 0 ? 0 : text.rfind('\n', offset - 1) + 1;  // npos + 1 is 0
 }
 
+// Byte by byte would take longer than all else.
+constexpr std::size_t kBlock = 4096;
+
+std::size_t equal_bytes_at_begin(std::string_view a, std::string_view b) {
+    const std::size_t most = std::min(a.size(), b.size());
+    std::size_t at = 0;
+    while (most - at >= kBlock && a.substr(at, kBlock) == b.substr(at, kBlock))
+        at += kBlock;
+    while (at < most && a[at] == b[at])
+        ++at;
+    return at;
+}
+
+std::size_t equal_bytes_at_end(std::string_view a, std::string_view b) {
+    const std::size_t most = std::min(a.size(), b.size());
+    const auto last = [](std::string_view text, std::size_t skipped, std::size_t count) {
+        return text.substr(text.size() - skipped - count, count);
+    };
+    std::size_t count = 0;
+    while (most - count >= kBlock && last(a, count, kBlock) == last(b, count, kBlock))
+        count += kBlock;
+    while (count < most && last(a, count, 1) == last(b, count, 1))
+        ++count;
+    return count;
+}
+
 // How many bytes both begin with, in whole lines, without the last kMargin of them.
 std::size_t equal_begin(std::string_view older, std::string_view newer) {
-    const auto differ = std::mismatch(older.begin(), older.end(), newer.begin(), newer.end());
-    std::size_t at = start_of_line(older, static_cast<std::size_t>(differ.first - older.begin()));
+    std::size_t at = start_of_line(older, equal_bytes_at_begin(older, newer));
     for (std::size_t i = 0; i < kMargin && at > 0; ++i)
         at = start_of_line(older, at - 1);
     return at;
@@ -93,9 +118,7 @@ std::size_t equal_begin(std::string_view older, std::string_view newer) {
 
 // How many bytes both end with, likewise without the first lines of them.
 std::size_t equal_end(std::string_view older, std::string_view newer) {
-    const auto differ = std::mismatch(older.rbegin(), older.rend(), newer.rbegin(), newer.rend());
-    std::string_view same =
-        older.substr(older.size() - static_cast<std::size_t>(differ.first - older.rbegin()));
+    std::string_view same = older.substr(older.size() - equal_bytes_at_end(older, newer));
     // The first one may be the end of a line that differs.
     for (std::size_t i = 0; i <= kMargin && !same.empty(); ++i)
         same.remove_prefix(std::min(same.find('\n'), same.size() - 1) + 1);

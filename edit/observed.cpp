@@ -21,6 +21,7 @@ Error stale(std::string reason) {
 
 // The bytes before a line; all of them when there is no such line.
 std::string_view above(std::string_view bytes, std::uint64_t line) {
+    if (line <= 1) return {};
     const CanonicalView view(bytes);
     if (line > view.line_count()) return bytes;
     return bytes.substr(0, view.original_offset(view.line_begin(line)));
@@ -88,47 +89,45 @@ bool LineSet::contains(std::uint64_t line) const {
     });
 }
 
-void Observed::put(const std::string& session, const std::string& path, std::string_view bytes,
+void Observed::put(const std::string& session, const std::string& path, const Content& content,
                    LineSet lines, const std::string& mark) {
     if (lines.ranges().empty()) {
         sessions_[session].erase(path);
         return;
     }
     const std::uint64_t first = lines.ranges().front().start;
-    sessions_[session][path] = {digest_of(bytes), digest_of(above(bytes, first)), std::move(lines),
-                                mark};
+    sessions_[session][path] = {content.hash, digest_of(above(content.bytes, first)),
+                                std::move(lines), mark};
 }
 
 void Observed::read(const std::string& session, const std::string& path, std::string_view bytes,
                     LineRange lines, const std::string& mark) {
+    const Content content = Content::of(bytes);
     LineSet seen;
-    const Paths& paths = sessions_[session];
-    if (const auto known = paths.find(path); known != paths.end() && known->second.mark == mark &&
-                                             known->second.whole == digest_of(bytes))
-        seen = known->second.lines;
+    const Seen* const known = find(session, path);
+    if (known != nullptr && known->mark == mark && known->whole == content.hash)
+        seen = known->lines;
     lines.end = std::min(lines.end, last_line(bytes));
     seen.add(lines);
-    put(session, path, bytes, std::move(seen), mark);
+    put(session, path, content, std::move(seen), mark);
 }
 
 void Observed::read_all(const std::string& session, const std::string& path, std::string_view bytes,
                         const std::string& mark) {
     LineSet lines;
     lines.add({1, last_line(bytes)});
-    put(session, path, bytes, std::move(lines), mark);
+    put(session, path, Content::of(bytes), std::move(lines), mark);
 }
 
 Result<> Observed::edited(const std::string& session, const std::string& path,
-                          std::string_view before, std::string_view after,
-                          const std::string& mark) {
-    Paths& paths = sessions_[session];
-    const auto known = paths.find(path);
-    const bool knew = known != paths.end() && known->second.whole == digest_of(before);
-    const LineSet seen = knew ? known->second.lines : LineSet{};
+                          const Content& before, const Content& after, const std::string& mark) {
+    const Seen* const known = find(session, path);
+    const bool knew = known != nullptr && known->whole == before.hash;
+    const LineSet seen = knew ? known->lines : LineSet{};
     forget(path);
     // Whether lines are the same is asked of the text, not of its line endings.
-    const CanonicalView now(after);
-    TRY_ASSIGN(const auto changes, line_changes(CanonicalView(before).text(), now.text()));
+    const CanonicalView now(after.bytes);
+    TRY_ASSIGN(const auto changes, line_changes(CanonicalView(before.bytes).text(), now.text()));
     LineSet lines = moved(seen, changes, now.line_count());
     if (now.line_count() == 0) lines.add({1, 1});
     put(session, path, after, std::move(lines), mark);
@@ -161,26 +160,35 @@ void Observed::end_session(const std::string& session) {
     sessions_.erase(session);
 }
 
-Result<> Observed::check(const std::string& session, const std::string& path,
-                         std::string_view bytes, const std::vector<std::uint64_t>& lines,
-                         const std::string& mark) const {
+const Observed::Seen* Observed::find(const std::string& session, const std::string& path) const {
     const auto paths = sessions_.find(session);
-    if (paths == sessions_.end()) return stale(kNotRead);
+    if (paths == sessions_.end()) return nullptr;
     const auto known = paths->second.find(path);
-    if (known == paths->second.end()) return stale(kNotRead);
-    const Seen& seen = known->second;
-    if (digest_of(bytes) != seen.whole) {
-        const std::uint64_t first = seen.lines.ranges().front().start;
-        if (digest_of(above(bytes, first)) != seen.above)
+    return known == paths->second.end() ? nullptr : &known->second;
+}
+
+Result<> Observed::check(const std::string& session, const std::string& path,
+                         std::string_view bytes, const std::string& mark) const {
+    const Seen* const seen = find(session, path);
+    if (seen == nullptr) return stale(kNotRead);
+    if (digest_of(bytes) != seen->whole) {
+        const std::uint64_t first = seen->lines.ranges().front().start;
+        if (digest_of(above(bytes, first)) != seen->above)
             return stale("Content above line " + std::to_string(first) +
                          " changed since last read (lines may have shifted)");
         return stale(kChanged);
     }
-    if (mark != seen.mark) return stale(kNotRead);
+    return mark == seen->mark ? Result<>{} : Result<>{stale(kNotRead)};
+}
+
+Result<> Observed::check_lines(const std::string& session, const std::string& path,
+                               const std::vector<std::uint64_t>& lines) const {
+    const Seen* const seen = find(session, path);
+    if (seen == nullptr) return stale(kNotRead);
     for (const std::uint64_t line : lines) {
-        if (!seen.lines.contains(line))
+        if (!seen->lines.contains(line))
             return stale("Edit targets line " + std::to_string(line) + " but only lines " +
-                         ranges_text(seen.lines.ranges()) + " were read");
+                         ranges_text(seen->lines.ranges()) + " were read");
     }
     return {};
 }

@@ -25,6 +25,14 @@ class LineSet {
     std::vector<LineRange> ranges_;
 };
 
+/// What a file holds, and the digest of it.
+struct Content {
+    std::string_view bytes{};
+    Digest hash{};
+
+    static Content of(std::string_view bytes) { return {bytes, digest_of(bytes)}; }
+};
+
 /// Paths are those of FileState::path: one for each file. A mark is a text that is another one
 /// after every write to the file, also of the bytes that it has; who has none leaves it empty. Not
 /// thread-safe.
@@ -42,8 +50,8 @@ class Observed {
     /// The session's own edit took the file from `before` to `after`: lines that it had seen stay
     /// seen where they are now, and those that it wrote are seen. Other sessions have not seen the
     /// file. Errors: kSystem; then no session has seen it.
-    Result<> edited(const std::string& session, const std::string& path, std::string_view before,
-                    std::string_view after, const std::string& mark = {});
+    Result<> edited(const std::string& session, const std::string& path, const Content& before,
+                    const Content& after, const std::string& mark = {});
     /// The session's own edit failed and the file was made what it was: what was seen stays seen.
     void put_back(const std::string& session, const std::string& path, const std::string& mark);
 
@@ -55,15 +63,17 @@ class Observed {
     void forget_all();
     void end_session(const std::string& session);
 
-    /// May the session edit these lines of the file, which now holds `bytes` and has that mark?
-    /// Without lines: has it read the file, and is it unchanged? Errors are kConflict with the
-    /// reason as their text:
+    /// Has the session read the file, which now holds `bytes` and has that mark, and is it
+    /// unchanged? Errors are kConflict with the reason as their text:
     ///  "File was not read before editing, or has been modified since last read"
     ///  "Content above line S changed since last read (lines may have shifted)"
     ///  "File content changed since last read"
-    ///  "Edit targets line T but only lines S-E were read"
     Result<> check(const std::string& session, const std::string& path, std::string_view bytes,
-                   const std::vector<std::uint64_t>& lines, const std::string& mark = {}) const;
+                   const std::string& mark = {}) const;
+    /// And has it read these lines, of the file that check() found unchanged? Errors: kConflict:
+    ///  "Edit targets line T but only lines S-E were read"
+    Result<> check_lines(const std::string& session, const std::string& path,
+                         const std::vector<std::uint64_t>& lines) const;
 
  private:
     struct Seen {
@@ -74,7 +84,8 @@ class Observed {
     };
     using Paths = std::map<std::string, Seen>;
 
-    void put(const std::string& session, const std::string& path, std::string_view bytes,
+    const Seen* find(const std::string& session, const std::string& path) const;
+    void put(const std::string& session, const std::string& path, const Content& content,
              LineSet lines, const std::string& mark);
 
     std::map<std::string, Paths> sessions_;

@@ -52,7 +52,7 @@ SpanPlan plan_span(const Request& request, EditAction action, const Settings& se
     SpanEdit edit = apply(request, file->bytes, may_edit);
     SpanPlan made{std::move(edit.response), {}};
     if (made.response.status != EditStatus::kOk) return made;
-    PlannedFile plan = planned(*file, std::move(edit.bytes), true);
+    PlannedFile plan = planned(*file, std::move(edit.bytes), made.response);
     if (changes(*file, plan)) made.plan.files.push_back(std::move(plan));
     return made;
 }

@@ -36,7 +36,9 @@ bool is_executable(const FileState& file) {
     return (file.mode & 0100U) != 0;
 }
 
-PlannedFile planned(const FileState& file, std::string after, bool remains) {
+namespace {
+
+PlannedFile without_hashes(const FileState& file, std::string after, bool remains) {
     PlannedFile plan;
     plan.path = file.path;
     plan.existed = file.kind == FileKind::kFile;
@@ -44,8 +46,22 @@ PlannedFile planned(const FileState& file, std::string after, bool remains) {
     plan.before = file.bytes;
     plan.mode_before = file.mode;
     plan.after = std::move(after);
+    return plan;
+}
+
+}  // namespace
+
+PlannedFile planned(const FileState& file, std::string after, bool remains) {
+    PlannedFile plan = without_hashes(file, std::move(after), remains);
     plan.hash_before = digest_of(plan.before);
     plan.hash_after = digest_of(plan.after);
+    return plan;
+}
+
+PlannedFile planned(const FileState& file, std::string after, const EditResponse& response) {
+    PlannedFile plan = without_hashes(file, std::move(after), /*remains=*/true);
+    plan.hash_before = *response.hash_before;
+    plan.hash_after = *response.hash_after;
     return plan;
 }
 

@@ -23,6 +23,8 @@ bool is_executable(const FileState& file);
 
 /// From what stands there to `after`, or to nothing when it does not remain.
 PlannedFile planned(const FileState& file, std::string after, bool remains);
+/// As planned(), by a response that has both digests.
+PlannedFile planned(const FileState& file, std::string after, const EditResponse& response);
 /// Whether it differs from what stands there, the mode included.
 bool changes(const FileState& file, const PlannedFile& plan);
 

@@ -120,7 +120,8 @@ EditRecord undo_record(const EditPlan& plan) {
 edit::SeenCheck Editing::seen(EditRoom& room) {
     if (!must_read_) return {};
     return [this, &room](const FileState& file, const std::vector<std::uint64_t>& lines) {
-        return observed_.check(kSession, file.path, file.bytes, lines,
+        if (!lines.empty()) return observed_.check_lines(kSession, file.path, lines);
+        return observed_.check(kSession, file.path, file.bytes,
                                mark_of(room.operations, file.path));
     };
 }
@@ -227,7 +228,8 @@ void Editing::remember(EditRoom& room, const EditPlan& plan,
         } else if (!file.remains) {
             observed_.forget(file.path);
         } else {
-            ignore(observed_.edited(kSession, file.path, file.before, file.after, its),
+            ignore(observed_.edited(kSession, file.path, {file.before, file.hash_before},
+                                    {file.after, file.hash_after}, its),
                    "then the file counts as not read, and is to be read again");
         }
     }

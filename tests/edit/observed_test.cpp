@@ -15,7 +15,8 @@ class ObservedFiles : public testing::Test {
  protected:
     std::string check(std::string_view bytes, const std::vector<std::uint64_t>& lines = {},
                       const std::string& session = "s", const std::string& path = "f") {
-        const auto result = observed.check(session, path, bytes, lines);
+        auto result = observed.check(session, path, bytes);
+        if (result) result = observed.check_lines(session, path, lines);
         if (!result) {
             EXPECT_EQ(result.error().kind(), ErrorKind::kConflict);
             return result.error().message();
@@ -64,7 +65,8 @@ TEST_F(ObservedFiles, S160_AChangeSinceIsNoticed) {
 
 TEST_F(ObservedFiles, S160_AnotherMarkIsAWriteWhateverTheBytesAre) {
     const auto mark_checked = [&](const std::string& mark) {
-        const auto result = observed.check("s", "f", "1\n2\n", {1}, mark);
+        auto result = observed.check("s", "f", "1\n2\n", mark);
+        if (result) result = observed.check_lines("s", "f", {1});
         return result ? "" : result.error().message();
     };
     observed.read("s", "f", "1\n2\n", {1, 1}, "m1");
@@ -77,7 +79,7 @@ TEST_F(ObservedFiles, S160_AnotherMarkIsAWriteWhateverTheBytesAre) {
     EXPECT_EQ(mark_checked("m2"), "");
     observed.put_back("s", "f", "m3");
     EXPECT_EQ(mark_checked("m3"), "");
-    ASSERT_TRUE(observed.edited("s", "f", "0\n2\n", "1\n2\n", "m4"));
+    ASSERT_TRUE(observed.edited("s", "f", Content::of("0\n2\n"), Content::of("1\n2\n"), "m4"));
     EXPECT_EQ(mark_checked("m3"), kNotRead);
     EXPECT_EQ(mark_checked("m4"), "");
 }
@@ -125,7 +127,7 @@ TEST_F(ObservedFiles, S66_AnEditKeepsWhatWasSeenWhereItIsNow) {
     const std::string before = "1\n2\n3\n4\n5\n6\n";
     observed.read("s", "f", before, {2, 4});
     const std::string after = "1\n2\na\nb\nc\n4\n5\n6\n";
-    ASSERT_TRUE(observed.edited("s", "f", before, after));
+    ASSERT_TRUE(observed.edited("s", "f", Content::of(before), Content::of(after)));
     EXPECT_EQ(check(after, {2, 3, 4, 5, 6}), "");
     EXPECT_EQ(check(after, {1}), "Edit targets line 1 but only lines 2-6 were read");
     EXPECT_EQ(check(after, {7}), "Edit targets line 7 but only lines 2-6 were read");
@@ -134,29 +136,29 @@ TEST_F(ObservedFiles, S66_AnEditKeepsWhatWasSeenWhereItIsNow) {
 TEST_F(ObservedFiles, S66_AnEditThatRemovesLinesMovesTheRest) {
     const std::string before = "1\n2\n3\n4\n5\n";
     observed.read("s", "f", before, {2, 5});
-    ASSERT_TRUE(observed.edited("s", "f", before, "1\n4\n5\n"));
+    ASSERT_TRUE(observed.edited("s", "f", Content::of(before), Content::of("1\n4\n5\n")));
     EXPECT_EQ(check("1\n4\n5\n", {2, 3}), "");
     EXPECT_EQ(check("1\n4\n5\n", {1}), "Edit targets line 1 but only lines 2-3 were read");
 }
 
 TEST_F(ObservedFiles, S66_AnEmptiedOrCreatedFileCanBeEditedOn) {
     observed.read_all("s", "f", "1\n");
-    ASSERT_TRUE(observed.edited("s", "f", "1\n", ""));
+    ASSERT_TRUE(observed.edited("s", "f", Content::of("1\n"), Content::of("")));
     EXPECT_EQ(check("", {1}), "");
-    ASSERT_TRUE(observed.edited("s", "g", "", "1\n2\n"));
+    ASSERT_TRUE(observed.edited("s", "g", Content::of(""), Content::of("1\n2\n")));
     EXPECT_EQ(check("1\n2\n", {1, 2}, "s", "g"), "");
 }
 
 TEST_F(ObservedFiles, S66_LineEndingsAloneAreNoNewLines) {
     observed.read("s", "f", "1\n2\r\n3\n", {2, 2});
-    ASSERT_TRUE(observed.edited("s", "f", "1\n2\r\n3\n", "1\n2\n3\n"));
+    ASSERT_TRUE(observed.edited("s", "f", Content::of("1\n2\r\n3\n"), Content::of("1\n2\n3\n")));
     EXPECT_EQ(check("1\n2\n3\n", {1}), "Edit targets line 1 but only lines 2-2 were read");
 }
 
 TEST_F(ObservedFiles, S66_OtherSessionsHaveNotSeenAnEdit) {
     observed.read_all("s", "f", "1\n");
     observed.read_all("t", "f", "1\n");
-    ASSERT_TRUE(observed.edited("s", "f", "1\n", "2\n"));
+    ASSERT_TRUE(observed.edited("s", "f", Content::of("1\n"), Content::of("2\n")));
     EXPECT_EQ(check("2\n", {1}, "s"), "");
     EXPECT_EQ(check("2\n", {}, "t"), kNotRead);
     // Not even when the bytes are back.
