@@ -4,6 +4,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "base/crash_point.h"
@@ -321,7 +322,14 @@ Result<> EditFiles::put(const std::string& path, const std::optional<Digest>& ex
             return denied(path, true);
         return done;
     }
-    ignore(sys::sync(place.parent.get()), "the file is written; its name is synced if it can be");
+    // The last one of a directory syncs the names of all.
+    const bool is_last =
+        std::none_of(prepared_.begin(), prepared_.end(),
+                     [&](const std::string& other) { return parent_of(other) == parent_of(path); });
+    if (is_last) {
+        ignore(sys::sync(place.parent.get()),
+               "the file is written; its name is synced if it can be");
+    }
     return {};
 }
 

@@ -47,6 +47,7 @@ class EditFiles final : public edit::Files, public edit::UndoFiles {
     /// As allowed(), with the words for an edit.
     Result<> may_write(const std::string& path) const;
     Result<edit::FileState> look(const std::string& path) override;
+    /// The new name is on the disk as soon as no file of its directory is prepared any more.
     Result<> put(const std::string& path, const std::optional<Digest>& expected,
                  const std::string& bytes, std::optional<std::uint32_t> mode) override;
     Result<> remove(const std::string& path, const Digest& expected) override;
