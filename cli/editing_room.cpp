@@ -50,6 +50,7 @@ Result<std::unique_ptr<mcp::Room>> enter_mounted(const std::string& directory, b
     if (!root) return root.error().with_context("enter " + quote_name(workspace.root()));
     TRY_ASSIGN(auto files, overlay::EditFiles::open(*std::move(root),
                                                     {workspace.root(), known_policy(), agent}));
+    workspace.remote()->keep_connection();
     return std::unique_ptr<mcp::Room>(
         std::make_unique<EditingRoom>(std::move(workspace), std::move(files)));
 }

@@ -13,12 +13,15 @@ using overlay::Node;
 Result<std::unique_ptr<Remote>> Remote::connect(const MountPoint& mount, Patience patience) {
     auto remote = std::unique_ptr<Remote>(new Remote(mount));
     remote->be_patient(std::move(patience));
+    // Whoever asks who it is asks something else at once.
+    remote->daemon_.keep(true);
     TRY_ASSIGN(remote->info_, remote->ask_for<DaemonInfo>("info", Json::object()));
+    remote->daemon_.keep(false);
     return remote;
 }
 
 Result<Json> Remote::ask(const std::string& command, Json arguments) {
-    return ask_daemon(mount_, next_id_++, command, std::move(arguments), patience_);
+    return daemon_.ask(command, std::move(arguments), patience_);
 }
 
 template <class T>

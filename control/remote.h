@@ -1,5 +1,5 @@
-// Remote: the operations of a workspace that a daemon serves, over its socket. Each call is a
-// connection of its own, so a Remote may be kept for long; it is used by one thread at a time.
+// Remote: the operations of a workspace that a daemon serves, over its socket. It may be kept for
+// long; it is used by one thread at a time.
 #pragma once
 
 #include <memory>
@@ -17,6 +17,8 @@ class Remote final : public overlay::Operations, public overlay::Oversight {
     const DaemonInfo& info() const { return info_; }
     /// What is done while an answer does not come; see asking.h.
     void be_patient(Patience patience) { patience_ = std::move(patience); }
+    /// For several calls in a row; see Conversation::keep().
+    void keep_connection() { daemon_.keep(true); }
     /// Makes the daemon unmount and end; returns when it has begun.
     Result<> stop();
 
@@ -70,15 +72,14 @@ class Remote final : public overlay::Operations, public overlay::Oversight {
     Result<std::vector<overlay::RuleShown>> reload_policy(bool only_check);
 
  private:
-    explicit Remote(MountPoint mount) : mount_(std::move(mount)) {}
+    explicit Remote(MountPoint mount) : daemon_(std::move(mount)) {}
     Result<Json> ask(const std::string& command, Json arguments);
     template <class T>
     Result<T> ask_for(const std::string& command, Json arguments);
 
-    const MountPoint mount_;
+    Conversation daemon_;
     DaemonInfo info_;
     Patience patience_;
-    std::uint64_t next_id_ = 1;
 };
 
 }  // namespace unwrite::control

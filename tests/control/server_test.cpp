@@ -117,6 +117,37 @@ TEST_F(ServerTest, EveryOperationPasses) {
     EXPECT_EQ(operations.asked(), expected);
 }
 
+TEST_F(ServerTest, AConnectionThatIsKeptServesWhatFollows) {
+    start(/*most_clients=*/1);
+    const auto remote = connect();
+    remote->keep_connection();
+    ASSERT_TRUE(remote->end_run(1));
+    Channel other = raw();
+    const auto refusal = other.read_line(1000, milliseconds(10000), milliseconds(10000));
+    ASSERT_TRUE(refusal);
+    EXPECT_NE(refusal->find("too many clients"), std::string::npos) << *refusal;
+    EXPECT_TRUE(remote->end_run(2));
+    EXPECT_EQ(operations.asked(), (std::vector<std::string>{"end_run 1", "end_run 2"}));
+}
+
+TEST_F(ServerTest, ADaemonThatBeganAnewIsFoundByWhoKeptAConnection) {
+    start();
+    const auto remote = connect();
+    remote->keep_connection();
+    ASSERT_TRUE(remote->end_run(1));
+    server.reset();
+    const auto gone = remote->end_run(2);
+    ASSERT_FALSE(gone);
+    EXPECT_EQ(gone.error().kind(), ErrorKind::kNoWorkspace);
+    start();
+    EXPECT_TRUE(remote->end_run(3));
+    server.reset();
+    start();
+    EXPECT_TRUE(remote->end_run(4));
+    EXPECT_EQ(operations.asked(),
+              (std::vector<std::string>{"end_run 1", "end_run 3", "end_run 4"}));
+}
+
 TEST_F(ServerTest, TheAskerIsWhoTheKernelSays) {
     start();
     overlay::Asker asker;
