@@ -132,5 +132,48 @@ def foreign_writes(program, directory):
     other.end()
 
 
+def put_back(program, directory):
+    """An edit of several files fails when it has replaced one already, by a rule that only the daemon
+    knows. All is as it was: the files, what was read, and what can be undone."""
+    os.chdir(directory)
+    text = b"one\ntwo\n"
+    for name in ("f", "g"):
+        put(name, text)
+    before = sorted(os.listdir())
+    client = Client(program, directory, "modern")
+    both = {"made/new": "T\nnew\n.\n", "f": replace("one", "eins"), "kept": replace("one", "eins")}
+
+    def edit(path, old, new):
+        return client.call("Edit", path=path, old_snippet=old, new_snippet=new)
+
+    def fails():
+        was = os.stat("f").st_ino
+        failed = client.call("Edit", patch=lp1(**both))
+        check(failed["isError"] and "kept" in failed["content"][0]["text"], failed)
+        check("could not go back" not in failed["content"][0]["text"], failed)
+        check(os.stat("f").st_ino != was, "it was replaced, and put back")
+        check(get("f") == text and get("kept") == text, "the bytes are those of before")
+        check(sorted(os.listdir()) == before, os.listdir())
+
+    for name in ("f", "g", "kept"):
+        client.text("Read", path=name)
+    check(not edit("g", "one", "eins")["isError"], "")
+    fails()
+    check("Reverted 1 file(s):\ng" in client.text("Undo"), "the edit before can be undone")
+    check(get("g") == text, "undone")
+    done = edit("f", "one", "eins")
+    check(not done["isError"], ("what was read stays read", done))
+    check("Reverted 1" in client.text("Undo"), "")
+
+    # But not when somebody else wrote to it, be it what it holds.
+    client.text("Read", path="f")
+    fails()
+    put("f", text)
+    stale = edit("f", "one", "eins")
+    check(stale["structuredContent"]["status"] == "stale_file", stale)
+    check(NOT_READ in stale["content"][0]["text"], stale)
+    client.end()
+
+
 if __name__ == "__main__":
     globals()[sys.argv[1]](*sys.argv[2:])

@@ -77,6 +77,16 @@ S66_S160_what_others_write_must_be_read_again() {
     cd /
 }
 
+S15_S66_S145_S160_an_edit_that_fails_half_way_leaves_what_was() {
+    mkdir -m 700 "$W/.unwrite"
+    printf '[[policy.rule]]\npattern = "kept"\naction = "deny-write"\n' >"$W/.unwrite/config.toml"
+    printf 'one\ntwo\n' >"$W/kept"
+    begin
+    expect 0 policy explain kept
+    python3 "$here/foreign_client.py" put_back "$program" "$W"
+    cd /
+}
+
 # Clients hand on few variables of their environment.
 S39_a_daemon_whose_socket_lies_elsewhere() {
     mkdir -m 700 "$scratch/there"
