@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <map>
 #include <set>
@@ -161,21 +160,6 @@ char change_letter(const Change& change) {
     return '?';
 }
 
-std::string aspect_words(const Change& change) {
-    static constexpr std::array<std::pair<overlay::Aspect, const char*>, 5> kWords = {
-        {{overlay::kAspectMode, "mode"},
-         {overlay::kAspectOwner, "owner"},
-         {overlay::kAspectAcl, "access list"},
-         {overlay::kAspectXattrs, "extended attributes"},
-         {overlay::kAspectTime, "time"}}};
-    std::string words;
-    for (const auto& [aspect, word] : kWords) {
-        if ((change.aspects & aspect) != 0)
-            words += (words.empty() ? "" : ", ") + std::string(word);
-    }
-    return words;
-}
-
 std::string change_words(const Change& change) {
     std::string words = shown_path(change.path, change);
     if (change.kind == ChangeKind::kRenamed) {
@@ -188,7 +172,7 @@ std::string change_words(const Change& change) {
         words += fmt::format("  ({} {}, {})", grouped(change.below),
                              change.below == 1 ? "object" : "objects", size_words(change.bytes));
     }
-    const std::string aspects = aspect_words(change);
+    const std::string aspects = overlay::aspect_words(change);
     if (change.kind == ChangeKind::kAttributes)
         return words + "  (" + (aspects.empty() ? "attributes" : aspects) + ")";
     const bool modified = change.kind == ChangeKind::kRenamed && change.content;
@@ -206,7 +190,7 @@ std::string only_words(const std::vector<Change>& changes) {
     for (const Change& change : changes) {
         if (change.kind != ChangeKind::kAttributes || change.aspects == 0) continue;
         const bool one = std::has_single_bit(change.aspects);
-        ++counts[one ? aspect_words(change) : "attributes"];
+        ++counts[one ? overlay::aspect_words(change) : "attributes"];
     }
     std::string words;
     for (const auto& [what, count] : counts)
@@ -363,7 +347,7 @@ std::string audit_lines(const overlay::AuditTrail& trail) {
 std::string diff_lines(const overlay::FileDiff& diff, bool terminal, Colour colour) {
     // What no patch says; programs that read patches pass over it.
     const std::string aspects = diff.change.kind == ChangeKind::kAttributes && !diff.binary
-                                    ? aspect_words(diff.change)
+                                    ? overlay::aspect_words(diff.change)
                                     : std::string();
     if (diff.text.empty() && !aspects.empty()) {
         const std::string line =
@@ -403,7 +387,7 @@ std::string stat_lines(const std::vector<overlay::FileDiff>& diffs) {
     std::string text;
     for (const overlay::FileDiff& diff : diffs) {
         const std::string bar =
-            diff.change.kind == ChangeKind::kAttributes ? aspect_words(diff.change)
+            diff.change.kind == ChangeKind::kAttributes ? overlay::aspect_words(diff.change)
             : diff.binary                               ? "binary"
                           : fmt::format("{} {}{}", diff.lines.added + diff.lines.removed,
                                         std::string(signs(diff.lines.added), '+'),

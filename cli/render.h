@@ -19,8 +19,6 @@ std::string status_line(std::uint64_t files);
 
 /// 'A', 'D', 'M', 'R', or 'm' for attributes alone.
 char change_letter(const overlay::Change& change);
-/// "mode, extended attributes": which attributes differ; "" where that is not known.
-std::string aspect_words(const overlay::Change& change);
 /// "old -> new  (and modified, mode)": what is said of a change after its letter.
 std::string change_words(const overlay::Change& change);
 /// One line each, "  M  src/main.c"; at most `most` (0: all), then how many more there are.

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "overlay/changes.h"
+
 namespace unwrite::control {
 
 namespace {
@@ -99,19 +101,9 @@ Json encode_texts(const std::vector<std::string>& values) {
 
 namespace {
 
-struct AspectWord {
-    overlay::Aspect aspect;
-    const char* word;
-};
-constexpr AspectWord kAspects[] = {{overlay::kAspectMode, "mode"},
-                                   {overlay::kAspectOwner, "owner"},
-                                   {overlay::kAspectAcl, "acl"},
-                                   {overlay::kAspectXattrs, "xattrs"},
-                                   {overlay::kAspectTime, "time"}};
-
 Json encode_aspects(std::uint32_t aspects) {
     Json words = Json::array();
-    for (const AspectWord& one : kAspects) {
+    for (const overlay::AspectWord& one : overlay::kAspectWords) {
         if ((aspects & one.aspect) != 0) words.push_back(one.word);
     }
     return words;
@@ -121,7 +113,7 @@ Json encode_aspects(std::uint32_t aspects) {
 void get_aspects(Fields& fields, std::uint32_t& aspects) {
     std::vector<std::string> words;
     fields.get("aspects", words);
-    for (const AspectWord& one : kAspects) {
+    for (const overlay::AspectWord& one : overlay::kAspectWords) {
         if (std::find(words.begin(), words.end(), one.word) != words.end()) aspects |= one.aspect;
     }
 }

@@ -1,6 +1,7 @@
 #include "mcp/encode.h"
 
 #include "edit/text_safety.h"
+#include "overlay/changes.h"
 #include "overlay/editing_record.h"
 #include "overlay/state_tags.h"
 
@@ -88,6 +89,10 @@ Json encode(const std::vector<overlay::Change>& changes) {
         Json item{{"kind", word(change.kind)}, {"path", edit::displayed(change.path)}};
         if (!change.old_path.empty()) item["old_path"] = edit::displayed(change.old_path);
         if (change.below > 0) item["below"] = change.below;
+        if (change.kind == ChangeKind::kRenamed) item["content"] = change.content;
+        for (const overlay::AspectWord& one : overlay::kAspectWords) {
+            if ((change.aspects & one.aspect) != 0) item["aspects"].push_back(one.word);
+        }
         list.push_back(std::move(item));
     }
     return list;
@@ -147,6 +152,9 @@ std::string lines_of(const std::vector<overlay::Change>& changes) {
         text += std::string(word(change.kind)) + ": " + edit::displayed(change.path);
         if (!change.old_path.empty()) text += " (was " + edit::displayed(change.old_path) + ")";
         if (change.below > 0) text += " (" + std::to_string(change.below) + " below)";
+        if (change.kind == ChangeKind::kRenamed && change.content) text += " (modified)";
+        const std::string aspects = overlay::aspect_words(change);
+        if (!aspects.empty()) text += " (" + aspects + ")";
         text += '\n';
     }
     return text;

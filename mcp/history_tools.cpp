@@ -123,7 +123,21 @@ Result<ToolAnswer> log(ToolSession& session, const Json& json) {
 }
 
 Json changes_schema() {
-    return Json{{"type", "array"}, {"items", {{"type", "object"}}}};
+    const Json kinds{{"type", "string"},
+                     {"enum", {"created", "deleted", "modified", "renamed", "attributes"}}};
+    Json aspects{{"type", "array"},
+                 {"items", {{"type", "string"}}},
+                 {"description", "Which attributes differ: mode, owner, acl, xattrs, time."}};
+    return Json{
+        {"type", "array"},
+        {"items",
+         object_schema({{"kind", kinds},
+                        {"path", typed("string", "Relative to the workspace.")},
+                        {"old_path", typed("string", "Where it was: of a renamed one.")},
+                        {"below", typed("integer", "How many objects the directory holds.")},
+                        {"content", typed("boolean", "Whether a renamed one was modified, too.")},
+                        {"aspects", std::move(aspects)}},
+                       {"kind", "path"}, false)}};
 }
 
 }  // namespace

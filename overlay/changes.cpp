@@ -15,6 +15,15 @@ Result<std::vector<Change>> changes_between(View& older, View& newer, Detail det
     return changes;
 }
 
+std::string aspect_words(const Change& change) {
+    std::string words;
+    for (const AspectWord& one : kAspectWords) {
+        if ((change.aspects & one.aspect) != 0)
+            words += (words.empty() ? "" : ", ") + std::string(one.text);
+    }
+    return words;
+}
+
 std::uint64_t files_in(const Change& change) {
     const bool folded = change.kind == ChangeKind::kCreated || change.kind == ChangeKind::kDeleted;
     return S_ISDIR(change.type) && folded ? std::max<std::uint64_t>(change.below, 1) : 1;

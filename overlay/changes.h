@@ -10,6 +10,20 @@ namespace unwrite::overlay {
 Result<std::vector<Change>> changes_between(View& older, View& newer,
                                             Detail detail = Detail::kFull);
 
+/// How an aspect is called: for programs, and for people.
+struct AspectWord {
+    Aspect aspect;
+    const char* word;
+    const char* text;
+};
+inline constexpr AspectWord kAspectWords[] = {{kAspectMode, "mode", "mode"},
+                                              {kAspectOwner, "owner", "owner"},
+                                              {kAspectAcl, "acl", "access list"},
+                                              {kAspectXattrs, "xattrs", "extended attributes"},
+                                              {kAspectTime, "time", "time"}};
+/// "mode, extended attributes": which attributes differ; "" where that is not known.
+std::string aspect_words(const Change& change);
+
 /// How many files a change stands for: what is below a directory that came or went counts.
 std::uint64_t files_in(const Change& change);
 std::uint64_t files_in(const std::vector<Change>& changes);

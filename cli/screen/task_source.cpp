@@ -14,6 +14,7 @@
 #include "cli/render.h"
 #include "cli/screen/diff_page.h"
 #include "cli/text.h"
+#include "overlay/changes.h"
 
 namespace unwrite::cli::screen {
 
@@ -72,7 +73,7 @@ std::string words_for(const Change& change) {
         case ChangeKind::kRenamed:
             return "Renamed from " + quote_name(change.old_path) + "; the content is the same.\n";
         case ChangeKind::kAttributes:
-            return "Only attributes differ: " + aspect_words(change) + ".\n";
+            return "Only attributes differ: " + overlay::aspect_words(change) + ".\n";
         case ChangeKind::kCreated:
             return "Made; there is nothing in it to be shown.\n";
         case ChangeKind::kDeleted:
