@@ -259,7 +259,13 @@ class Look(Measure):
                     elapsed(subject.command, "status", "--line")}
         modify(subject.path, self.sizes.looked_at, os.urandom(8))
         what = f"with {number(self.sizes.looked_at)} files modified"
-        for words in (("status", "--line"), ("status",), ("diff", "--stat"), ("diff",)):
+        # A prompt after all of it, and the prompts after the next commands.
+        rows[f"status --line, the first {what}"] = elapsed(subject.command, "status", "--line")
+        modify(subject.path, self.sizes.small_step, os.urandom(8))
+        rows[f"status --line {what} and {self.sizes.small_step} since the last"] = \
+            elapsed(subject.command, "status", "--line")
+        rows[f"status --line {what}"] = elapsed(subject.command, "status", "--line")
+        for words in (("status",), ("diff", "--stat"), ("diff",)):
             rows[f"{' '.join(words)} {what}"] = elapsed(subject.command, *words)
         subject.discard()
         return rows

@@ -143,6 +143,36 @@ std::vector<Stay> stays(const std::vector<NameTouch>& touches, const ObjectKey& 
     return found;
 }
 
+bool is_in(const Stay& stay, std::size_t part) {
+    return stay.from <= part && part <= stay.to;
+}
+
+bool is_others_write(const ObjectTouch& touch) {
+    return touch.others && touch.real;
+}
+
+/// Others wrote to a file after it was taken from here, and it came back: what they wrote may be
+/// made of what stood here meanwhile.
+bool came_back_written(const std::vector<Stay>& chain, const ObjectKey& object,
+                       const std::vector<ObjectTouch>& touches) {
+    const auto first = std::find_if(chain.begin(), chain.end(),
+                                    [&](const Stay& stay) { return stay.object == object; });
+    return std::any_of(touches.begin(), touches.end(), [&](const ObjectTouch& touch) {
+        return is_others_write(touch) && touch.part >= first->to;
+    });
+}
+
+/// The same in the part in which it was taken: whether before or after that is not to be known.
+bool is_unclear(const std::vector<Stay>& chain, const Stay& left,
+                const std::vector<ObjectTouch>& touches) {
+    const bool came_back =
+        std::any_of(&left + 1, chain.data() + chain.size(),
+                    [&](const Stay& stay) { return stay.object == left.object; });
+    return came_back && std::any_of(touches.begin(), touches.end(), [&](const ObjectTouch& touch) {
+               return is_others_write(touch) && touch.part == left.to;
+           });
+}
+
 }  // namespace
 
 std::optional<ReplacedFile> replaced_file(const RevertTouches& touches, const NameKey& at,
@@ -159,19 +189,21 @@ std::optional<ReplacedFile> replaced_file(const RevertTouches& touches, const Na
     };
     auto replacing = names.end() - static_cast<std::ptrdiff_t>(chain.size() - 1);
     for (const Stay& stay : chain) {
-        if (!file.objects.insert(stay.object).second) return std::nullopt;  // it came back
-        const auto touched = touches.objects.find(stay.object);
-        if (touched != touches.objects.end()) {
-            for (const ObjectTouch& touch : touched->second) {
-                const bool here = stay.from <= touch.part && touch.part <= stay.to;
-                if (!here && touch.selected) return std::nullopt;
-                if (!here) continue;
-                note(touch, step_of(touch, stay.object));
-            }
+        static const std::vector<ObjectTouch> none;
+        const auto found = touches.objects.find(stay.object);
+        const auto& touched = found == touches.objects.end() ? none : found->second;
+        const bool again = !file.objects.insert(stay.object).second;
+        if (again && !came_back_written(chain, stay.object, touched)) return std::nullopt;
+        for (const ObjectTouch& touch : touched) {
+            const bool was_here = std::any_of(chain.begin(), chain.end(), [&](const Stay& one) {
+                return one.object == stay.object && is_in(one, touch.part);
+            });
+            if (!was_here && touch.selected) return std::nullopt;
+            if (is_in(stay, touch.part)) note(touch, step_of(touch, stay.object));
         }
         if (replacing == names.end()) continue;
-        note(*replacing,
-             {replacing->selected, replacing->others, stay.object, replacing->part + 1, true});
+        const bool others = replacing->others || is_unclear(chain, stay, touched);
+        note(*replacing, {replacing->selected, others, stay.object, replacing->part + 1, true});
         if (replacing->selected) file.brought.insert((&stay + 1)->object);
         ++replacing;
     }

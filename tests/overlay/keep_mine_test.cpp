@@ -436,5 +436,53 @@ TEST_F(KeepMine, TheUsersChangesOfABackupStayS63) {
     expect_conflict(":agents", "backup");
 }
 
+// Some editors write the new text into the backup that is there, and rename it.
+TEST_F(KeepMine, TheUserSavedByTheBackupThatTheAgentKeptS63) {
+    start();
+    as_agent();
+    ASSERT_EQ(actor().rename("text", "text~", 0), 0);
+    make("text", numbered({{10, "agent"}}));
+    as_user();
+    replace("text~", numbered({{10, "agent"}, {20, "user"}}));
+    ASSERT_EQ(actor().rename("text~", "text", 0), 0);
+    expect_conflict(":agents", "text");
+}
+
+TEST_F(KeepMine, TheUserSavedByTheBackupOverACheckpointS63) {
+    start();
+    as_agent();
+    ASSERT_EQ(actor().rename("text", "text~", 0), 0);
+    make("text", numbered({{10, "agent"}}));
+    as_user();
+    checkpoint();
+    replace("text~", numbered({{10, "agent"}, {20, "user"}}));
+    ASSERT_EQ(actor().rename("text~", "text", 0), 0);
+    ASSERT_EQ(actor().append("text", "more\n"), 0);
+    as_agent();
+    ASSERT_EQ(actor().append("text", "agent\n"), 0);
+    expect_left(numbered({{20, "user"}}) + "more\n");
+}
+
+TEST_F(KeepMine, TheUserSavedTheAgentsLineByTheBackupS63) {
+    start();
+    as_agent();
+    ASSERT_EQ(actor().rename("text", "text~", 0), 0);
+    make("text", numbered({{10, "agent"}}));
+    as_user();
+    replace("text~", numbered({{10, "agent and user"}}));
+    ASSERT_EQ(actor().rename("text~", "text", 0), 0);
+    expect_conflict(":agents", "text");
+}
+
+TEST_F(KeepMine, WhatTheUserPutBackIsNothingToTakeBackS63) {
+    before("other", "other\n");
+    start();
+    as_agent();
+    ASSERT_EQ(actor().rename("other", "text", RENAME_EXCHANGE), 0);
+    as_user();
+    ASSERT_EQ(actor().rename("other", "text", RENAME_EXCHANGE), 0);
+    EXPECT_NUMBER(ENOENT, operations().revert(World::asker(), ":agents", false));
+}
+
 }  // namespace
 }  // namespace unwrite::tests
