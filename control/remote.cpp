@@ -131,7 +131,7 @@ Result<overlay::Counted> Remote::count() {
 }
 
 Result<overlay::Counted> Remote::count(const MountPoint& mount, const Patience& patience) {
-    TRY_ASSIGN(const Json json, ask_daemon(mount, 1, "count", Json::object(), patience));
+    TRY_ASSIGN(const Json json, Conversation(mount).ask("count", Json::object(), patience));
     overlay::Counted counted;
     TRY(decode(json, counted));
     return counted;
