@@ -286,6 +286,41 @@ TEST_F(DeltaLog, FilesAreListedAndRemoved) {
     EXPECT_EQ(left, std::vector<DeltaNumber>{11});
 }
 
+TEST_F(DeltaLog, WhoFollowsReadsWhatIsAppendedEachTimeS64) {
+    Delta delta;
+    DeltaFollower follower(scratch_.fd(), 7, delta);
+    ASSERT_ASSIGN(const auto nothing, follower.read_on());
+    EXPECT_TRUE(nothing.names.empty() && nothing.content.empty() && delta.empty());
+    DeltaWriter writer(scratch_.fd(), 7);
+    ASSERT_OK(writer.name(absent("a"), 1));
+    ASSERT_OK(writer.size(kFile, 6, 1));
+    ASSERT_ASSIGN(const auto first, follower.read_on());
+    ASSERT_EQ(first.names.size(), 1U);
+    EXPECT_EQ(first.names[0]->image.at.name, "a");
+    EXPECT_TRUE(first.content.empty());
+    ASSERT_OK(writer.name(present("a", kFile), 2));  // not the first image of it
+    ASSERT_OK(writer.name(present("b", kFile), 2));
+    ASSERT_OK(writer.content(kFile, source("abcdef").get(), 0, 6));
+    ASSERT_ASSIGN(const auto second, follower.read_on());
+    ASSERT_EQ(second.names.size(), 1U);
+    EXPECT_EQ(second.names[0], &delta.names.at({kRoot, "b"}));
+    EXPECT_EQ(second.content, std::vector<ObjectKey>{kFile});
+    EXPECT_FALSE(delta.names.at({kRoot, "a"}).image.object);
+    EXPECT_EQ(content(delta, kFile, 6), "abcdef");
+    // What is cut short is read when it is whole.
+    const std::string whole = scratch_.read("7.log");
+    ASSERT_OK(writer.name(absent("c"), 1));
+    const std::string more = scratch_.read("7.log");
+    scratch_.write("7.log", more.substr(0, whole.size() + 11));
+    ASSERT_ASSIGN(const auto torn, follower.read_on());
+    EXPECT_TRUE(torn.names.empty());
+    scratch_.write("7.log", more);
+    ASSERT_ASSIGN(const auto last, follower.read_on());
+    ASSERT_EQ(last.names.size(), 1U);
+    EXPECT_EQ(last.names[0]->image.at.name, "c");
+    EXPECT_EQ(delta.names.size(), read().names.size());
+}
+
 TEST_F(DeltaLog, ManyThreadsMayAppend) {
     std::string text(4 * 50 * 4096, '\0');
     for (std::size_t i = 0; i < text.size(); ++i)
