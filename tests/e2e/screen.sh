@@ -370,6 +370,24 @@ S64_a_shells_prompt() {
 
 prompt_is() { shown | grep -E '.' | tail -n 1 | grep -qE "^$1 ?[\$#]"; }
 
+# A slow disk, as strace makes it; nothing is mounted, so the program does the work itself.
+S63_long_work_says_how_far_it_is() {
+    strace -qq -o /dev/null -e inject=getuid:delay_enter=1 true 2>/dev/null || skip "strace cannot delay calls here"
+    local i
+    for i in $(seq 100); do echo one >"$W/$i"; done
+    begin
+    for i in $(seq 100); do echo two >>"$i"; done
+    cd /
+    u unmount "$W"
+    open_terminal 100 30 strace -f -qq -o /dev/null -e inject=ftruncate:delay_enter=40000 \
+        "$program" -C "$W" discard --yes
+    sees "restoring  [#"
+    sees "ended with 0"
+    lacks "restoring"
+    equal "$W/100" one
+    close_screen
+}
+
 S62_what_changes_meanwhile_is_not_agreed_to() {
     seq 60 >"$W/a"
     echo one >"$W/b"
