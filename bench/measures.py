@@ -178,6 +178,7 @@ class Tools(Measure):
                     ("Undo of it", "Undo", {})):
                 rows[f"{row}, request to response"] = elapsed(
                     lambda name=name, arguments=arguments: server.call(name, **arguments))
+            rows |= self.patched(server, subject.path)
         finally:
             server.end()
         with subject.connect() as connection:
@@ -185,6 +186,18 @@ class Tools(Measure):
             modify(subject.path, self.sizes.small_step)
             rows[f"undo of {self.sizes.small_step} files, in the daemon"] = elapsed(
                 subject.ask, connection, "undo")
+        return rows
+
+
+    def patched(self, server, path):
+        few = self.sizes.small_step
+        names = [os.path.relpath(tree_file(path, index), path) for index in range(few)]
+        for name in names:
+            server.call("Read", path=name)
+        sections = "".join(f"F {name}\nR 1\nwhat was here before\n.\nchanged\n.\n" for name in names)
+        rows = {f"Edit of {few} files, request to response":
+                elapsed(lambda: server.call("Edit", patch=f"LP1\n{sections}END\n"))}
+        rows[f"Undo of it ({few} files), request to response"] = elapsed(server.call, "Undo")
         return rows
 
 
