@@ -39,6 +39,19 @@ void Tally::expect(std::uint64_t files) {
     if (!own || *own != files) forget();
 }
 
+// At once, and not when the next one asks: much takes long to drop, too.
+void Tally::forget() {
+    known_ = false;
+    files_ = 0;
+    intervals_.clear();
+    parts_.clear();
+    came_.clear();
+    went_.clear();
+    names_.clear();
+    names_of_.clear();
+    moved_.clear();
+}
+
 void Tally::sealed(journal::DeltaNumber opened) {
     if (known_) add_interval(opened);
 }
@@ -83,7 +96,7 @@ Result<> Tally::count_all() {
         TRY_ASSIGN(history, History::read(journal_.store()));
     }
     TRY_ASSIGN(const auto crossings, history.path_to(history.head.root));
-    intervals_.clear();
+    forget();
     for (auto crossing = crossings.rbegin(); crossing != crossings.rend(); ++crossing) {
         if (crossing->delta != 0) add_interval(crossing->delta);
     }
@@ -92,13 +105,6 @@ Result<> Tally::count_all() {
     View older(live, layers());
     View newer(live, {});
     TRY_ASSIGN(const Differences all, differences_between(older, newer));
-    files_ = 0;
-    parts_.clear();
-    came_.clear();
-    went_.clear();
-    names_.clear();
-    names_of_.clear();
-    moved_.clear();
     put_in(all);
     return {};
 }

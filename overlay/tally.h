@@ -22,7 +22,7 @@ class Tally {
     /// The open interval ended as a node, and one with this delta began; nothing moved.
     void sealed(journal::DeltaNumber opened);
     /// The tree of states or the live state changed in another way.
-    void forget() { known_ = false; }
+    void forget();
     /// Somebody who compared all found this many just now.
     void expect(std::uint64_t files);
 
