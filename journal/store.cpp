@@ -80,16 +80,32 @@ Result<std::vector<Node>> Store::State::read_nodes(Statement& statement) {
     return nodes;
 }
 
-Result<> Store::State::read_tags(std::vector<Node>& nodes) {
-    for (Node& node : nodes) {
-        TRY(select_tags.bind(node.number));
-        for (;;) {
-            TRY_ASSIGN(const bool row, select_tags.step());
-            if (!row) break;
-            node.tags[select_tags.text(0)] = select_tags.text(1);
-        }
-        select_tags.rewind();
+Result<> Store::State::read_tags(Node& node) {
+    TRY(select_tags.bind(node.number));
+    for (;;) {
+        TRY_ASSIGN(const bool row, select_tags.step());
+        if (!row) break;
+        node.tags[select_tags.text(0)] = select_tags.text(1);
     }
+    select_tags.rewind();
+    return {};
+}
+
+// All at once: each statement takes and gives back a lock of the file, and there may be thousands
+// of nodes. `nodes` are sorted.
+Result<> Store::State::read_all_tags(std::vector<Node>& nodes) {
+    TRY(select_all_tags.bind());
+    for (;;) {
+        TRY_ASSIGN(const bool row, select_all_tags.step());
+        if (!row) break;
+        const auto number = to_number(select_all_tags.number(0));
+        const auto node = std::lower_bound(
+            nodes.begin(), nodes.end(), number,
+            [](const Node& one, NodeNumber wanted) { return one.number < wanted; });
+        if (node != nodes.end() && node->number == number)
+            node->tags[select_all_tags.text(1)] = select_all_tags.text(2);
+    }
+    select_all_tags.rewind();
     return {};
 }
 
@@ -101,15 +117,15 @@ Result<Head> Store::head() {
 Result<std::vector<Node>> Store::nodes() {
     TRY(state_->select_nodes.bind());
     TRY_ASSIGN(std::vector<Node> nodes, state_->read_nodes(state_->select_nodes));
-    TRY(state_->read_tags(nodes));
+    TRY(state_->read_all_tags(nodes));
     return nodes;
 }
 
 Result<std::optional<Node>> Store::node(NodeNumber number) {
     TRY(state_->select_node.bind(number));
     TRY_ASSIGN(std::vector<Node> nodes, state_->read_nodes(state_->select_node));
-    TRY(state_->read_tags(nodes));
     if (nodes.empty()) return std::optional<Node>();
+    TRY(state_->read_tags(nodes.front()));
     return std::optional<Node>(std::move(nodes.front()));
 }
 

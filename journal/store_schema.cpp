@@ -99,6 +99,7 @@ Result<> Store::State::prepare() {
          " delta = ?, down = ?, open = ? WHERE number = ?"},
         {&delete_node, "DELETE FROM nodes WHERE number = ?"},
         {&select_tags, "SELECT key, value FROM tags WHERE node = ?"},
+        {&select_all_tags, "SELECT node, key, value FROM tags"},
         {&insert_tag, "INSERT INTO tags VALUES(?, ?, ?)"},
         {&delete_tags, "DELETE FROM tags WHERE node = ?"},
         {&select_pending, "SELECT verb, target, edge, inverse, applying FROM pending"},

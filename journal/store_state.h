@@ -23,7 +23,8 @@ struct Store::State {
     Result<> prepare();
     Result<Counters> read_counters();
     Result<std::vector<Node>> read_nodes(Statement& statement);
-    Result<> read_tags(std::vector<Node>& nodes);
+    Result<> read_tags(Node& node);
+    Result<> read_all_tags(std::vector<Node>& nodes);
 
     template <class Body>
     auto transaction(Body&& body) -> decltype(body());
@@ -39,7 +40,7 @@ struct Store::State {
     Database database;   // after it, the statements: they are finalized first
     Statement select_head, update_head;
     Statement select_nodes, select_node, insert_node, update_node, delete_node;
-    Statement select_tags, insert_tag, delete_tags;
+    Statement select_tags, select_all_tags, insert_tag, delete_tags;
     Statement select_pending, insert_pending, delete_pending;
     Statement select_origins, insert_origin;
 };
