@@ -1,0 +1,8 @@
+# What operations cost, counted and not timed.
+# shellcheck shell=bash
+
+budget_of_requests_calls_and_records() {
+    needs strace
+    mkdir "$scratch/counted"
+    python3 "$here/../../bench/budget" "$program" "$scratch/counted" || { (($? == 77)) && skip "nothing can be mounted under strace here"; fail "over the budget"; }
+}
