@@ -199,6 +199,8 @@ std::optional<ReplacedFile> replaced_file(const RevertTouches& touches, const Na
                 return one.object == stay.object && is_in(one, touch.part);
             });
             if (!was_here && touch.selected) return std::nullopt;
+            if (!was_here && touch.part > stay.to && is_others_write(touch))
+                file.written_elsewhere.insert(stay.object);
             if (is_in(stay, touch.part)) note(touch, step_of(touch, stay.object));
         }
         if (replacing == names.end()) continue;

@@ -40,6 +40,7 @@ struct ReplacedFile {
     std::vector<MergeStep> steps{};             ///< oldest first
     std::set<ObjectKey> objects{};              ///< all that stood there, that of now too
     std::set<ObjectKey> brought{};              ///< those of them that the selection put there
+    std::set<ObjectKey> written_elsewhere{};    ///< those that others wrote to after they left
     std::set<journal::OriginNumber> origins{};  ///< of the selected changes
     ObjectKey outcome{};                        ///< which of them stays: not yet known
 };

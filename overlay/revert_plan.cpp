@@ -167,9 +167,11 @@ Result<> Planner::plan_replaced() {
     }
     for (const ReplacedFile& file : files) {
         for (const ObjectKey& key : file.objects) {
-            // One that is, or goes on, at another name is looked at by itself.
+            // One that is, or goes on, at another name, or was written to there, is looked at by
+            // itself.
             const auto name = live_.name_of(key);
-            const bool is_elsewhere = planned_.path(key) || (name && *name != file.at);
+            const bool is_elsewhere = planned_.path(key) || (name && *name != file.at) ||
+                                      file.written_elsewhere.contains(key);
             if (key == file.outcome || !is_elsewhere) settled_.insert(key);
         }
     }

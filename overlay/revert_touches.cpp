@@ -155,7 +155,9 @@ std::unordered_map<ObjectKey, RevertTouches::Removal> RevertTouches::removals() 
             const auto& object = touch.image->image.object;
             if (!object) continue;
             const auto [known, is_first] = newest.try_emplace(*object);
-            if (is_first || touch.part >= known->second.part)
+            // Of two in one part nobody knows which was the last: then it was not the others'.
+            const bool tie = !is_first && touch.part == known->second.part;
+            if (is_first || touch.part > known->second.part || (tie && !touch.others))
                 known->second = {touch.part, touch.others, at};
         }
     }
