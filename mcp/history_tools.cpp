@@ -140,6 +140,16 @@ Json changes_schema() {
                        {"kind", "path"}, false)}};
 }
 
+Json nodes_schema() {
+    return Json{{"type", "array"},
+                {"items", object_schema({{"node", typed("string", "Its number, as n3.")},
+                                         {"kind", typed("string", "What made it.")},
+                                         {"text", typed("string", "What it says of itself.")},
+                                         {"on_trunk", typed("boolean", "Not abandoned.")},
+                                         {"changes", changes_schema()}},
+                                        {"node", "kind", "changes"}, false)}};
+}
+
 }  // namespace
 
 ToolAnswer call_checkpoint(ToolSession& session, const Json& arguments) {
@@ -229,9 +239,8 @@ Json log_description() {
         object_schema({{"path", typed("string", "Only those that changed it or what is below.")},
                        {"all", typed("boolean", "Abandoned ones too.")},
                        {"limit", typed("integer", "How many, at most 200; default 20.")}}),
-        object_schema(
-            {{"current", typed("string", "The newest node.")}, {"nodes", changes_schema()}},
-            {"current", "nodes"}, false));
+        object_schema({{"current", typed("string", "The newest node.")}, {"nodes", nodes_schema()}},
+                      {"current", "nodes"}, false));
 }
 
 }  // namespace unwrite::mcp
