@@ -6,6 +6,7 @@ interleaved, and each leaves the subject as it found it.
 """
 
 import os
+import statistics
 import shutil
 import time
 from dataclasses import dataclass
@@ -262,26 +263,31 @@ class Look(Measure):
     """What is asked for while a task is open: in a shell's prompt, and about many changed files."""
 
     subjects = ("unwrite",)
+    PROMPTS = 20
 
     def prepare(self, raw):
         make_tree(raw, self.sizes.looked_at)
 
     def once(self, subject):
-        modify(subject.path, self.sizes.small_step, os.urandom(8))
-        rows = {f"status --line, {self.sizes.small_step} files modified":
-                    elapsed(subject.command, "status", "--line")}
+        rows = {f"status --line, {self.sizes.small_step} files modified": self.prompts(subject)}
         modify(subject.path, self.sizes.looked_at, os.urandom(8))
         what = f"with {number(self.sizes.looked_at)} files modified"
         # A prompt after all of it, and the prompts after the next commands.
         rows[f"status --line, the first {what}"] = elapsed(subject.command, "status", "--line")
-        modify(subject.path, self.sizes.small_step, os.urandom(8))
-        rows[f"status --line {what} and {self.sizes.small_step} since the last"] = \
-            elapsed(subject.command, "status", "--line")
-        rows[f"status --line {what}"] = elapsed(subject.command, "status", "--line")
+        rows[f"status --line {what} and {self.sizes.small_step} since the last"] = self.prompts(subject)
         for words in (("status",), ("diff", "--stat"), ("diff",)):
             rows[f"{' '.join(words)} {what}"] = elapsed(subject.command, *words)
         subject.discard()
         return rows
+
+
+    def prompts(self, subject):
+        """The median of some prompts in a row, each after a command that wrote."""
+        times = []
+        for _ in range(self.PROMPTS):
+            modify(subject.path, self.sizes.small_step, os.urandom(8))
+            times.append(elapsed(subject.command, "status", "--line"))
+        return statistics.median(times)
 
 
 class Start(Measure):
