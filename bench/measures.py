@@ -6,8 +6,8 @@ interleaved, and each leaves the subject as it found it.
 """
 
 import os
-import statistics
 import shutil
+import statistics
 import time
 from dataclasses import dataclass
 
