@@ -101,14 +101,6 @@ Json encode_texts(const std::vector<std::string>& values) {
 
 namespace {
 
-Json encode_aspects(std::uint32_t aspects) {
-    Json words = Json::array();
-    for (const overlay::AspectWord& one : overlay::kAspectWords) {
-        if ((aspects & one.aspect) != 0) words.push_back(one.word);
-    }
-    return words;
-}
-
 // A word that is not known is of a newer daemon.
 void get_aspects(Fields& fields, std::uint32_t& aspects) {
     std::vector<std::string> words;
@@ -134,7 +126,7 @@ Json encode(const overlay::Change& change) {
               {"bytes", change.bytes},
               {"content", change.content},
               {"attributes", change.attributes},
-              {"aspects", encode_aspects(change.aspects)},
+              {"aspects", overlay::aspect_names(change.aspects)},
               {"origins", change.origins}};
     if (!change.old_path.empty()) json["old_path"] = encode_bytes(change.old_path);
     return json;

@@ -90,9 +90,7 @@ Json encode(const std::vector<overlay::Change>& changes) {
         if (!change.old_path.empty()) item["old_path"] = edit::displayed(change.old_path);
         if (change.below > 0) item["below"] = change.below;
         if (change.kind == ChangeKind::kRenamed) item["content"] = change.content;
-        for (const overlay::AspectWord& one : overlay::kAspectWords) {
-            if ((change.aspects & one.aspect) != 0) item["aspects"].push_back(one.word);
-        }
+        if (change.aspects != 0) item["aspects"] = overlay::aspect_names(change.aspects);
         list.push_back(std::move(item));
     }
     return list;

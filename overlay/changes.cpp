@@ -24,9 +24,13 @@ std::string aspect_words(const Change& change) {
     return words;
 }
 
+bool is_whole_directory(const Change& change) {
+    return S_ISDIR(change.type) &&
+           (change.kind == ChangeKind::kCreated || change.kind == ChangeKind::kDeleted);
+}
+
 std::uint64_t files_in(const Change& change) {
-    const bool folded = change.kind == ChangeKind::kCreated || change.kind == ChangeKind::kDeleted;
-    return S_ISDIR(change.type) && folded ? std::max<std::uint64_t>(change.below, 1) : 1;
+    return is_whole_directory(change) ? std::max<std::uint64_t>(change.below, 1) : 1;
 }
 
 std::uint64_t files_in(const std::vector<Change>& changes) {

@@ -24,6 +24,17 @@ inline constexpr AspectWord kAspectWords[] = {{kAspectMode, "mode", "mode"},
 /// "mode, extended attributes": which attributes differ; "" where that is not known.
 std::string aspect_words(const Change& change);
 
+/// The same for programs, one by one. (Here, for control/ knows no more of overlay/ than headers.)
+inline std::vector<std::string> aspect_names(std::uint32_t aspects) {
+    std::vector<std::string> names;
+    for (const AspectWord& one : kAspectWords) {
+        if ((aspects & one.aspect) != 0) names.emplace_back(one.word);
+    }
+    return names;
+}
+
+/// A directory that came or went: it stands for what it holds.
+bool is_whole_directory(const Change& change);
 /// How many files a change stands for: what is below a directory that came or went counts.
 std::uint64_t files_in(const Change& change);
 std::uint64_t files_in(const std::vector<Change>& changes);

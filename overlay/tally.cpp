@@ -16,11 +16,6 @@ const ObjectKey& subject_of(const Difference& difference) {
     return difference.older ? difference.older->key : difference.newer->key;
 }
 
-bool is_holder(const Change& change) {
-    return S_ISDIR(change.type) &&
-           (change.kind == ChangeKind::kCreated || change.kind == ChangeKind::kDeleted);
-}
-
 }  // namespace
 
 Result<std::uint64_t> Tally::files() {
@@ -202,7 +197,7 @@ void Tally::put_in(const Differences& differences) {
     for (const Difference& difference : differences.list) {
         Part part;
         part.files = files_in(difference.change);
-        if (is_holder(difference.change)) {
+        if (is_whole_directory(difference.change)) {
             part.path = difference.change.path;
             part.came = difference.change.kind == ChangeKind::kCreated;
             (part.came ? came_ : went_).insert_or_assign(part.path, subject_of(difference));
