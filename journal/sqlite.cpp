@@ -2,15 +2,19 @@
 
 #include <fcntl.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <limits>
 
 #include "base/syscalls.h"
+#include "journal/store.h"
 
 namespace unwrite::journal {
 
 namespace {
+
+std::atomic<std::uint64_t> rows{0};
 
 constexpr const char* kVfs = "unwrite";
 
@@ -103,9 +107,14 @@ Result<> Statement::bind_one(int at, const std::string& value) {
     return database_error(sqlite3_db_handle(statement_.get()), "bind bytes");
 }
 
+std::uint64_t rows_read() {
+    return rows.load();
+}
+
 Result<bool> Statement::step() {
     switch (sqlite3_step(statement_.get())) {
         case SQLITE_ROW:
+            ++rows;
             return true;
         case SQLITE_DONE:
             return false;

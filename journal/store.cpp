@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "base/crash_point.h"
 #include "journal/store_state.h"
@@ -121,6 +122,18 @@ Result<std::vector<Node>> Store::nodes() {
     return nodes;
 }
 
+Result<Store::Known> Store::known() {
+    if (!state_->known) {
+        Known known;
+        TRY_ASSIGN(known.head, head());
+        TRY_ASSIGN(std::vector<Node> nodes, this->nodes());
+        for (Node& node : nodes)
+            known.nodes.put(std::move(node));
+        state_->known = std::move(known);
+    }
+    return *state_->known;
+}
+
 Result<std::optional<Node>> Store::node(NodeNumber number) {
     TRY(state_->select_node.bind(number));
     TRY_ASSIGN(std::vector<Node> nodes, state_->read_nodes(state_->select_node));
@@ -206,14 +219,10 @@ Result<> Store::State::write_tags(const Node& node) {
     return {};
 }
 
-Result<> Store::State::add_node(Node node, Counters& counters, Changed& changed) {
-    if (node.number == 0) node.number = counters.next_node;
-    counters.next_node = std::max(counters.next_node, node.number + 1);
+Result<> Store::State::insert_node_row(const Node& node) {
     TRY(insert_node.run(node.number, node.parent, static_cast<std::uint32_t>(node.kind), node.name,
                         node.text, node.time_ns, node.origin, node.delta, node.down, node.open));
-    TRY(write_tags(node));
-    changed.nodes.push_back(node.number);
-    return {};
+    return write_tags(node);
 }
 
 Result<> Store::State::update_node_row(const Node& node) {
@@ -244,18 +253,38 @@ Result<> Store::State::write_counters(const Counters& counters) {
                            counters.next_node, counters.next_delta);
 }
 
-Result<Store::Changed> Store::State::apply(const Change& change) {
-    TRY_ASSIGN(Counters counters, read_counters());
-    Changed changed;
+/// `after` may be null: nobody keeps count of the nodes.
+Result<> Store::State::apply_nodes(const Change& change, Counters& counters, Changed& changed,
+                                   NodeTree* after) {
+    if (change.remove_other_nodes) {
+        TRY(delete_all_tags.run());
+        TRY(delete_nodes.run());
+        if (after != nullptr) *after = {};
+    }
     for (Node node : change.add_nodes) {
         if (change.redo_tip_is_added_node && !changed.nodes.empty())
             node.parent = changed.nodes.front();
-        TRY(add_node(std::move(node), counters, changed));
+        if (node.number == 0) node.number = counters.next_node;
+        counters.next_node = std::max(counters.next_node, node.number + 1);
+        changed.nodes.push_back(node.number);
+        TRY(insert_node_row(node));
+        if (after != nullptr) after->put(std::move(node));
     }
-    for (const Node& node : change.update_nodes)
-        TRY(update_node_row(node));
-    for (const NodeNumber number : change.remove_nodes)
+    for (const Node& node : change.update_nodes) {
+        TRY(change.remove_other_nodes ? insert_node_row(node) : update_node_row(node));
+        if (after != nullptr) after->put(node);
+    }
+    for (const NodeNumber number : change.remove_nodes) {
         TRY(remove_node(number));
+        if (after != nullptr) after->erase(number);
+    }
+    return {};
+}
+
+Result<Store::Changed> Store::State::apply(const Change& change, std::optional<Known>& after) {
+    TRY_ASSIGN(Counters counters, read_counters());
+    Changed changed;
+    TRY(apply_nodes(change, counters, changed, after ? &after->nodes : nullptr));
     if (change.head) counters.head = *change.head;
     if (change.take_delta_number || change.open_delta_is_new) {
         changed.delta = counters.next_delta++;
@@ -269,15 +298,17 @@ Result<Store::Changed> Store::State::apply(const Change& change) {
         counters.head.redo_tip = changed.nodes.back();
     if (change.pending) TRY(write_pending(*change.pending));
     TRY(write_counters(counters));
+    changed.head = counters.head;
+    if (after) after->head = std::move(counters.head);
     return changed;
 }
 
+// What a failure has left in the database is read again.
 Result<Store::Changed> Store::apply(const Change& change) {
-    return state_->transaction([&]() -> Result<Changed> {
-        TRY_ASSIGN(Changed changed, state_->apply(change));
-        TRY_ASSIGN(changed.head, head());
-        return changed;
-    });
+    std::optional<Known> after = std::exchange(state_->known, std::nullopt);
+    auto changed = state_->transaction([&] { return state_->apply(change, after); });
+    if (changed) state_->known = std::move(after);
+    return changed;
 }
 
 Result<std::vector<std::string>> Store::integrity_problems() {

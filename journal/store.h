@@ -5,35 +5,14 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "journal/images.h"
+#include "journal/node_tree.h"
 
 namespace unwrite::journal {
-
-enum class NodeKind { kRoot, kCheckpoint, kStep, kRun, kUndo, kMount, kTurn };
-
-/// One state of the tree. The live state has no row: it is what `current` became since.
-struct Node {
-    NodeNumber number = 0;
-    NodeNumber parent = 0;  ///< 0 for the root
-    NodeKind kind = NodeKind::kStep;
-    std::string name{};  ///< empty: unnamed
-    std::string text{};
-    std::int64_t time_ns = 0;  ///< when it was sealed, ns since 1970
-    OriginNumber origin = 0;
-    /// The delta of the edge to `parent`. When `down` is false it holds the images of the parent's
-    /// side (the node is on the trunk: applying it goes up); when true, those of the node's side
-    /// (applying it goes down to it).
-    DeltaNumber delta = 0;
-    bool down = false;
-    bool open = true;  ///< a named checkpoint that was not popped
-    std::map<std::string, std::string> tags{};
-};
 
 struct Origin {
     OriginNumber number = 0;
@@ -77,7 +56,13 @@ class Store {
     ~Store();
 
     Result<Head> head();
-    Result<std::vector<Node>> nodes();  ///< ordered by number
+    Result<std::vector<Node>> nodes();  ///< ordered by number, out of the database
+    /// Both as the one writer knows them: read once, and kept as its own changes leave them.
+    struct Known {
+        Head head{};
+        NodeTree nodes{};
+    };
+    Result<Known> known();
     Result<std::optional<Node>> node(NodeNumber number);
     Result<std::optional<Pending>> pending();
     Result<std::vector<Origin>> origins();
@@ -89,13 +74,14 @@ class Store {
         std::vector<Node> add_nodes{};  ///< `number` 0: taken from the counter, in order
         std::vector<Node> update_nodes{};
         std::vector<NodeNumber> remove_nodes{};
+        bool remove_other_nodes = false;  ///< all that are neither added nor updated
         std::optional<Head> head{};
         std::optional<std::optional<Pending>> pending{};  ///< engaged with nullopt: clear it
         bool take_delta_number = false;                   ///< a new DeltaNumber is returned
         bool current_is_added_node = false;  ///< head.current := the first added node's number
         /// The last added node is a child of the first one, and head.redo_tip := its number.
         bool redo_tip_is_added_node = false;
-        bool open_delta_is_new = false;      ///< head.open_delta := the new delta's number
+        bool open_delta_is_new = false;  ///< head.open_delta := the new delta's number
     };
     struct Changed {
         std::vector<NodeNumber> nodes{};
@@ -112,5 +98,9 @@ class Store {
     explicit Store(std::unique_ptr<State> state);
     std::unique_ptr<State> state_;
 };
+
+/// Rows that all stores of this process have read out of their databases, for who proves that a
+/// call reads few. Thread-safe.
+std::uint64_t rows_read();
 
 }  // namespace unwrite::journal

@@ -98,10 +98,12 @@ Result<> Store::State::prepare() {
          "UPDATE nodes SET parent = ?, kind = ?, name = ?, text = ?, time_ns = ?, origin = ?,"
          " delta = ?, down = ?, open = ? WHERE number = ?"},
         {&delete_node, "DELETE FROM nodes WHERE number = ?"},
+        {&delete_nodes, "DELETE FROM nodes"},
         {&select_tags, "SELECT key, value FROM tags WHERE node = ?"},
         {&select_all_tags, "SELECT node, key, value FROM tags"},
         {&insert_tag, "INSERT INTO tags VALUES(?, ?, ?)"},
         {&delete_tags, "DELETE FROM tags WHERE node = ?"},
+        {&delete_all_tags, "DELETE FROM tags"},
         {&select_pending, "SELECT verb, target, edge, inverse, applying FROM pending"},
         {&insert_pending, "INSERT INTO pending VALUES(1, ?, ?, ?, ?, ?)"},
         {&delete_pending, "DELETE FROM pending"},

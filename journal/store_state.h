@@ -28,19 +28,22 @@ struct Store::State {
 
     template <class Body>
     auto transaction(Body&& body) -> decltype(body());
-    Result<Changed> apply(const Change& change);
-    Result<> add_node(Node node, Counters& counters, Changed& changed);
+    Result<Changed> apply(const Change& change, std::optional<Known>& after);
+    Result<> apply_nodes(const Change& change, Counters& counters, Changed& changed,
+                         NodeTree* after);
+    Result<> insert_node_row(const Node& node);
     Result<> update_node_row(const Node& node);
     Result<> remove_node(NodeNumber number);
     Result<> write_tags(const Node& node);
     Result<> write_pending(const std::optional<Pending>& pending);
     Result<> write_counters(const Counters& counters);
 
+    std::optional<Known> known;
     UniqueFd directory;  // the database's path goes through it
     Database database;   // after it, the statements: they are finalized first
     Statement select_head, update_head;
-    Statement select_nodes, select_node, insert_node, update_node, delete_node;
-    Statement select_tags, select_all_tags, insert_tag, delete_tags;
+    Statement select_nodes, select_node, insert_node, update_node, delete_node, delete_nodes;
+    Statement select_tags, select_all_tags, insert_tag, delete_tags, delete_all_tags;
     Statement select_pending, insert_pending, delete_pending;
     Statement select_origins, insert_origin;
 };

@@ -10,73 +10,69 @@ using journal::Node;
 using journal::NodeNumber;
 
 Result<History> History::read(journal::Store& store) {
-    History history;
-    TRY_ASSIGN(history.head, store.head());
-    TRY_ASSIGN(const auto nodes, store.nodes());
-    for (const Node& node : nodes)
-        history.nodes.emplace(node.number, node);
-    return history;
+    TRY_ASSIGN(journal::Store::Known known, store.known());
+    return History{std::move(known.head), std::move(known.nodes)};
 }
 
+NodeNumber History::parent_of(NodeNumber node) const {
+    const Node* const row = nodes.find(node);
+    return row != nullptr && row->parent < node ? row->parent : 0;
+}
+
+// Whoever has the higher number climbs, until both are where the ways part: what lies above is not
+// looked at, nor are the ways of others.
 Result<std::vector<Crossing>> History::path_to(NodeNumber target) const {
     if (!nodes.contains(target)) {
         return Error(ErrorKind::kNotFound, ENOENT,
                      "find node n" + std::to_string(target) + ": no such node",
                      "run `unwrite log --all` to see the nodes");
     }
-    const auto above = [this](NodeNumber node) {
-        std::vector<NodeNumber> chain;
-        while (node != 0 && nodes.contains(node)) {
-            chain.push_back(node);
-            node = nodes.at(node).parent;
-        }
-        return chain;
-    };
-    const std::vector<NodeNumber> from = above(head.current);
-    const std::vector<NodeNumber> to = above(target);
-    std::size_t shared = 0;
-    while (shared < from.size() && shared < to.size() &&
-           from[from.size() - 1 - shared] == to[to.size() - 1 - shared])
-        ++shared;
     std::vector<Crossing> path;
     path.push_back({0, head.open_delta, true, head.current});
-    for (std::size_t i = 0; i + shared < from.size(); ++i) {
-        const Node& node = nodes.at(from[i]);
-        path.push_back({node.number, node.delta, true, node.parent});
+    std::vector<Crossing> down;
+    NodeNumber from = head.current;
+    NodeNumber to = target;
+    while (from != to) {
+        const bool up = from > to;
+        NodeNumber& at = up ? from : to;
+        const Node* const node = nodes.find(at);
+        const NodeNumber parent = parent_of(at);
+        if (node == nullptr || parent == 0) {
+            return Error(ErrorKind::kCorrupt, EIO,
+                         "find the way to node n" + std::to_string(target) + ": n" +
+                             std::to_string(at) + " leads to no other node",
+                         "run `unwrite check`");
+        }
+        (up ? path : down).push_back({at, node->delta, up, up ? parent : at});
+        at = parent;
     }
-    for (std::size_t i = to.size() - shared; i > 0; --i) {
-        const Node& node = nodes.at(to[i - 1]);
-        path.push_back({node.number, node.delta, false, node.number});
-    }
+    path.insert(path.end(), down.rbegin(), down.rend());
     return path;
 }
 
 std::vector<NodeNumber> History::trunk() const {
     std::vector<NodeNumber> chain;
-    for (NodeNumber node = head.current; node != 0 && nodes.contains(node);
-         node = nodes.at(node).parent)
+    for (NodeNumber node = head.current; nodes.contains(node); node = parent_of(node))
         chain.push_back(node);
     std::reverse(chain.begin(), chain.end());
     return chain;
 }
 
 bool History::is_on_trunk(NodeNumber node) const {
-    const auto chain = trunk();
-    return std::find(chain.begin(), chain.end(), node) != chain.end();
+    return is_above(node, head.current);
 }
 
 bool History::is_above(NodeNumber node, NodeNumber other) const {
-    while (other != node && other != 0 && nodes.contains(other))
-        other = nodes.at(other).parent;
+    while (other > node)
+        other = parent_of(other);
     return other == node && node != 0;
 }
 
 NodeNumber History::newest_checkpoint() const {
-    const auto chain = trunk();
-    for (auto node = chain.rbegin(); node != chain.rend(); ++node) {
-        const Node& row = nodes.at(*node);
-        if (row.kind == journal::NodeKind::kCheckpoint && row.open && !row.name.empty())
-            return *node;
+    for (const Node* node = nodes.find(head.current); node != nullptr;
+         node = nodes.find(parent_of(node->number))) {
+        if (node->kind == journal::NodeKind::kCheckpoint && node->open && !node->name.empty())
+            return node->number;
     }
     return head.root;
 }
@@ -84,15 +80,15 @@ NodeNumber History::newest_checkpoint() const {
 // The rest is what was sealed first.
 bool History::is_divided(NodeNumber node, NodeNumber next) const {
     if (node == head.root || nodes.at(node).kind != journal::NodeKind::kTurn) return false;
-    const auto rest = std::find_if(nodes.upper_bound(node), nodes.end(),
-                                   [node](const auto& row) { return row.second.parent == node; });
-    return next == (rest == nodes.end() ? 0 : rest->first);
+    const auto rest = std::find_if(nodes.after(node), nodes.end(),
+                                   [node](const Node& row) { return row.parent == node; });
+    return next == (rest == nodes.end() ? 0 : rest->number);
 }
 
 NodeNumber History::before_turns(NodeNumber node, NodeNumber next) const {
     while (is_divided(node, next)) {
         next = node;
-        node = nodes.at(node).parent;
+        node = parent_of(node);
     }
     return node;
 }
@@ -100,18 +96,20 @@ NodeNumber History::before_turns(NodeNumber node, NodeNumber next) const {
 Result<NodeNumber> History::resolve(const std::string& name, NodeNumber otherwise) const {
     if (name.empty()) return otherwise;
     if (name == "root") return head.root;
-    for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
-        if (node->second.name == name && is_on_trunk(node->first)) return node->first;
-    }
-    for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
-        if (node->second.name == name) return node->first;
-    }
+    // No checkpoint is called like a node (workspace_nodes.cpp).
     NodeNumber number = 0;
     const char* end = name.data() + name.size();
     if (name.size() > 1 && name[0] == 'n') {
         const auto parsed = std::from_chars(name.data() + 1, end, number);
         if (parsed.ec == std::errc() && parsed.ptr == end && nodes.contains(number)) return number;
     }
+    NodeNumber newest = 0;
+    for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
+        if (node->name != name) continue;
+        if (is_on_trunk(node->number)) return node->number;
+        if (newest == 0) newest = node->number;
+    }
+    if (newest != 0) return newest;
     return Error(ErrorKind::kNotFound, ENOENT,
                  "find " + name + ": no node or checkpoint of that name",
                  "run `unwrite log --all` to see the nodes");

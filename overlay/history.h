@@ -2,7 +2,6 @@
 // with its delta: first the open interval's, then up to the common ancestor, then down.
 #pragma once
 
-#include <map>
 #include <vector>
 
 #include "journal/store.h"
@@ -17,16 +16,20 @@ struct Crossing {
     journal::NodeNumber reached = 0;  ///< the node after the crossing
 };
 
-/// The nodes by number, and the head, as the store had them at one moment.
+/// The nodes by number, and the head, as the store had them at one moment. A node's parent has a
+/// lower number than the node; what a damaged store says otherwise leads nowhere.
 struct History {
     journal::Head head;
-    std::map<journal::NodeNumber, journal::Node> nodes;
+    journal::NodeTree nodes;
 
+    /// `store` is that of the one writer.
     static Result<History> read(journal::Store& store);
 
     /// What must be crossed to reach `target` from the live state. kNotFound when there is no such
     /// node.
     Result<std::vector<Crossing>> path_to(journal::NodeNumber target) const;
+    /// 0 when there is none.
+    journal::NodeNumber parent_of(journal::NodeNumber node) const;
     /// From the root down to `head.current`.
     std::vector<journal::NodeNumber> trunk() const;
     bool is_on_trunk(journal::NodeNumber node) const;

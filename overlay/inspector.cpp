@@ -169,8 +169,8 @@ Result<Log> Inspector::log(const std::string& path, bool all, bool changes) {
     const std::set<NodeNumber> on_trunk(trunk.begin(), trunk.end());
     for (auto row = history.nodes.rbegin(); row != history.nodes.rend(); ++row) {
         LogEntry entry;
-        entry.node = row->second;
-        entry.on_trunk = on_trunk.contains(row->first);
+        entry.node = *row;
+        entry.on_trunk = on_trunk.contains(row->number);
         if (!all && !entry.on_trunk) continue;
         if (changes || wanted) {
             TRY_ASSIGN(entry.changes, changes_of(*desk, entry.node, wanted));

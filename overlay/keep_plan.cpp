@@ -319,14 +319,14 @@ Result<> KeepPlanner::give_up() {
     const auto trunk = history_.trunk();
     const std::set<NodeNumber> on_trunk(trunk.begin(), trunk.end());
     // By number: a node comes after its parent.
-    for (const auto& [number, node] : history_.nodes) {
-        if (on_trunk.contains(number)) continue;
+    for (const journal::Node& node : history_.nodes) {
+        if (on_trunk.contains(node.number)) continue;
         if (plan_.given_up.contains(node.parent)) {
-            plan_.given_up.insert(number);
+            plan_.given_up.insert(node.number);
             continue;
         }
         TRY_ASSIGN(const LayerPtr layer, layers_.read(node.delta));
-        if (is_touched(*layer)) plan_.given_up.insert(number);
+        if (is_touched(*layer)) plan_.given_up.insert(node.number);
     }
     return {};
 }

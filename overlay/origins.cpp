@@ -203,6 +203,17 @@ std::set<journal::OriginNumber> Origins::of_run(journal::NodeNumber step) const 
     return numbers;
 }
 
+std::vector<journal::Origin> Origins::rows(
+    const std::set<journal::OriginNumber>& numbers) const {
+    const std::lock_guard lock(mutex_);
+    std::vector<journal::Origin> rows;
+    for (const journal::OriginNumber number : numbers) {
+        if (const auto found = origins_.find(number); found != origins_.end())
+            rows.push_back(found->second);
+    }
+    return rows;
+}
+
 std::vector<journal::Origin> Origins::all() const {
     const std::lock_guard lock(mutex_);
     std::vector<journal::Origin> rows;

@@ -59,6 +59,8 @@ class Origins {
     std::set<journal::OriginNumber> of_session(const std::string& name) const;
     std::set<journal::OriginNumber> of_run(journal::NodeNumber step) const;
     std::vector<journal::Origin> all() const;
+    /// Those of them that exist, by number.
+    std::vector<journal::Origin> rows(const std::set<journal::OriginNumber>& numbers) const;
 
  private:
     struct Run {

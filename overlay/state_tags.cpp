@@ -132,10 +132,10 @@ std::optional<NodeNumber> squash_of(const Node& node) {
     return found == node.tags.end() ? std::nullopt : edit::node_from(found->second);
 }
 
-std::vector<edit::TreeNode> tree_of(const NodesByNumber& nodes) {
+std::vector<edit::TreeNode> tree_of(const journal::NodeTree& nodes) {
     std::vector<edit::TreeNode> tree;
-    for (const auto& [number, node] : nodes) {
-        edit::TreeNode one{number, std::nullopt, edit::NodeMaker::kAgent, std::nullopt,
+    for (const Node& node : nodes) {
+        edit::TreeNode one{node.number, std::nullopt, edit::NodeMaker::kAgent, std::nullopt,
                            tags_of(node)};
         if (node.parent != 0) one.parent = node.parent;
         tree.push_back(std::move(one));
@@ -144,23 +144,23 @@ std::vector<edit::TreeNode> tree_of(const NodesByNumber& nodes) {
 }
 
 StateNotes notes_of(const Log& log) {
-    NodesByNumber nodes;
+    journal::NodeTree nodes;
     StateNotes all;
     for (const LogEntry& entry : log.entries)
-        nodes.emplace(entry.node.number, entry.node);
+        nodes.put(entry.node);
     const auto tree = tree_of(nodes);
-    const std::uint64_t turn = nodes.empty() ? 0 : nodes.rbegin()->first;
+    const std::uint64_t turn = nodes.size() == 0 ? 0 : nodes.rbegin()->number;
     for (const edit::ShownTag& tag :
          edit::shown_tags(tree, edit::trunk_of(tree, log.current), turn, edit::TagPolicy{})) {
         const std::string text = tag.tag.text.empty() ? "" : " " + edit::displayed(tag.tag.text);
         all.notes[tag.node].push_back("[" + std::string(edit::name_of(tag.tag.kind)) + "]" + text);
     }
-    for (const auto& [number, node] : nodes) {
+    for (const Node& node : nodes) {
         const auto first = squash_of(node);
         if (!first) continue;
-        for (auto at = nodes.find(node.parent); at != nodes.end() && at->first > *first;
-             at = nodes.find(at->second.parent))
-            all.squashed.insert(at->first);
+        for (const Node* at = nodes.find(node.parent); at != nullptr && at->number > *first;
+             at = nodes.find(at->parent))
+            all.squashed.insert(at->number);
     }
     return all;
 }

@@ -17,8 +17,6 @@ using journal::Node;
 using journal::NodeNumber;
 using journal::OriginNumber;
 
-using NodesByNumber = std::map<NodeNumber, Node>;
-
 /// A tag of this kind is no user's.
 bool is_state_tag(const std::string& key);
 
@@ -53,6 +51,6 @@ void set_squash(Node& node, NodeNumber first);
 std::optional<NodeNumber> squash_of(const Node& node);
 
 /// As the pure rules see them; who made a node is left for the caller to say.
-std::vector<edit::TreeNode> tree_of(const NodesByNumber& nodes);
+std::vector<edit::TreeNode> tree_of(const journal::NodeTree& nodes);
 
 }  // namespace unwrite::overlay

@@ -253,13 +253,13 @@ Result<> Workspace::finish_pending(const Pending& pending) {
     if (pending.edge != 0 && !pending.applying) TRY(journal::remove_delta(deltas, pending.inverse));
     if (pending.edge != 0 && pending.applying) {
         TRY_ASSIGN(const History history, this->history());
-        const auto found = history.nodes.find(pending.edge);
-        if (found == history.nodes.end()) {
+        const Node* const found = history.nodes.find(pending.edge);
+        if (found == nullptr) {
             return Error(ErrorKind::kCorrupt, EIO,
                          "finish a restore: node n" + std::to_string(pending.edge) + " is missing",
                          "run `unwrite check`");
         }
-        const Node& node = found->second;
+        const Node& node = *found;
         Crossing crossing{node.number, node.delta, !node.down,
                           node.down ? node.number : node.parent};
         Layers layers(*journal_);

@@ -47,9 +47,8 @@ Result<Node> Workspace::checkpoint(const Asker& asker, NodeKind kind, const std:
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
     TRY(closing.refuse_if_wounded("checkpoint"));
     TRY_ASSIGN(const NodeNumber number, seal(kind, name, text, origin, asker.cause));
-    const std::lock_guard lock(journal_->store_mutex());
-    TRY_ASSIGN(const auto node, journal_->store().node(number));
-    return *node;
+    TRY_ASSIGN(const History history, this->history());
+    return history.nodes.at(number);
 }
 
 Result<Node> Workspace::begin_run(const Asker& asker, const std::string& text) {
@@ -80,9 +79,7 @@ Result<> Workspace::end_run(NodeNumber run) {
 Result<> Workspace::drop_all_but(NodeNumber node) {
     TRY_ASSIGN(const History history, this->history());
     journal::Store::Change change;
-    for (const auto& [number, row] : history.nodes) {
-        if (number != node) change.remove_nodes.push_back(number);
-    }
+    change.remove_other_nodes = true;
     change.update_nodes.push_back(history.nodes.at(node));
     Node& root = change.update_nodes.back();
     move_waiting(history.nodes.at(head_.root), root);
@@ -154,10 +151,10 @@ Result<Node> Workspace::commit(const Asker& asker, const std::string& text, bool
     } else {
         TRY(drop_all_but(number));
     }
-    const std::lock_guard lock(journal_->store_mutex());
-    TRY_ASSIGN(const auto node, journal_->store().node(number));
-    begin_task(*node);
-    return *node;
+    TRY_ASSIGN(const History history, this->history());
+    const Node& node = history.nodes.at(number);
+    begin_task(node);
+    return node;
 }
 
 // Abandoned nodes that may go: leaves first, so that nothing loses its parent.
@@ -168,21 +165,19 @@ std::set<NodeNumber> Workspace::collectable(const History& history,
     std::set<NodeNumber> kept(trunk.begin(), trunk.end());
     // Whoever went back behind a commit that kept the history has the root off the trunk; it stays
     // all the same.
-    for (auto at = history.nodes.find(history.head.root); at != history.nodes.end();
-         at = history.nodes.find(at->second.parent)) {
-        kept.insert(at->first);
-    }
+    for (NodeNumber at = history.head.root; at != 0; at = history.parent_of(at))
+        kept.insert(at);
     std::vector<NodeNumber> abandoned;
     std::uint64_t bytes = 0;
-    for (const auto& [number, node] : history.nodes) {
-        if (kept.contains(number)) continue;
-        abandoned.push_back(number);
+    for (const Node& node : history.nodes) {
+        if (kept.contains(node.number)) continue;
+        abandoned.push_back(node.number);
         bytes += journal::delta_bytes(journal_->state_dir().deltas(), node.delta);
     }
     std::set<NodeNumber> gone;
     const auto has_children = [&](NodeNumber number) {
-        return std::any_of(history.nodes.begin(), history.nodes.end(), [&](const auto& row) {
-            return row.second.parent == number && !gone.contains(row.first);
+        return std::any_of(history.nodes.begin(), history.nodes.end(), [&](const Node& row) {
+            return row.parent == number && !gone.contains(row.number);
         });
     };
     for (bool progress = true; progress;) {
@@ -239,9 +234,9 @@ Result<Checked> Workspace::check(bool repair) {
         checked.attic_objects = report.attic_objects;
         TRY_ASSIGN(const History history, this->history());
         checked.nodes = history.nodes.size();
-        for (const auto& [number, node] : history.nodes) {
+        for (const Node& node : history.nodes) {
             if (node.parent != 0 && !history.nodes.contains(node.parent)) {
-                checked.problems.push_back("n" + std::to_string(number) + ": its parent n" +
+                checked.problems.push_back("n" + std::to_string(node.number) + ": its parent n" +
                                            std::to_string(node.parent) + " is missing");
             }
         }
@@ -282,16 +277,16 @@ Result<Log> Workspace::log(const std::string& path, bool all, bool changes) {
 
 Result<std::vector<Node>> Workspace::trunk(NodeNumber from, std::size_t most) {
     const std::lock_guard lock(operation_mutex_);
-    const std::lock_guard store_lock(journal_->store_mutex());
+    TRY_ASSIGN(const History history, this->history());
     std::vector<Node> nodes;
     for (NodeNumber number = from == 0 ? head_.current : from; number != 0 && nodes.size() < most;
-         number = nodes.back().parent) {
-        TRY_ASSIGN(auto node, journal_->store().node(number));
-        if (!node) {
+         number = history.parent_of(number)) {
+        const Node* const node = history.nodes.find(number);
+        if (node == nullptr) {
             return Error(ErrorKind::kNotFound, ENOENT,
                          "find node n" + std::to_string(number) + ": no such node");
         }
-        nodes.push_back(*std::move(node));
+        nodes.push_back(*node);
     }
     return nodes;
 }

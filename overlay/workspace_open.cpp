@@ -116,7 +116,7 @@ Result<std::unique_ptr<Workspace>> Workspace::open(UniqueFd directory,
         TRY_ASSIGN(const History history, workspace->history());
         // A root without a history is the live state, whatever happened to it in between.
         if (history.nodes.size() == 1) {
-            change.update_nodes.push_back(history.nodes.begin()->second);
+            change.update_nodes.push_back(*history.nodes.begin());
             change.update_nodes.back().tags = workspace->tags();
             change.update_nodes.back().time_ns = wall_clock_ns();
         }

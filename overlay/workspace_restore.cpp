@@ -128,9 +128,7 @@ std::vector<Origin> Workspace::others_in(const std::vector<Change>& changes,
             if (origin != 0 && origins_->session_of(origin) != own) numbers.insert(origin);
         }
     }
-    std::vector<Origin> others = origins_->all();
-    std::erase_if(others, [&](const Origin& origin) { return !numbers.contains(origin.number); });
-    return others;
+    return origins_->rows(numbers);
 }
 
 Result<Moved> Workspace::move(const Asker& asker, NodeNumber target, Consent consent,
@@ -178,9 +176,9 @@ Result<Moved> Workspace::rollback(const Asker& asker, const std::string& node, b
     journal::Store::Change change;
     // The crossing may have flipped the edge above; only the flag changes here.
     TRY_ASSIGN(const History now, this->history());
-    const auto there = now.nodes.find(target);
-    if (there == now.nodes.end()) return moved;  // a commit was faster
-    change.update_nodes.push_back(there->second);
+    const Node* const there = now.nodes.find(target);
+    if (there == nullptr) return moved;  // a commit was faster
+    change.update_nodes.push_back(*there);
     change.update_nodes.back().open = false;
     TRY(store(change));
     return moved;

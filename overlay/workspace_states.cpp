@@ -45,7 +45,7 @@ class Workspace::StateTree final : public edit::RevertTree {
         return tree;
     }
     std::optional<edit::NodeId> committed() override { return history_.head.root; }
-    std::uint64_t turn() override { return history_.nodes.rbegin()->first; }
+    std::uint64_t turn() override { return history_.nodes.rbegin()->number; }
 
     Result<> apply(const edit::Revert& revert) override {
         TRY(revert.restores_files ? restore(revert.target) : squash(revert));

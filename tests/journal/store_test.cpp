@@ -116,6 +116,59 @@ TEST_F(StoreTest, AFailedChangeChangesNothing) {
     EXPECT_FALSE(store_->apply({.add_nodes = {{.number = 2, .parent = 1}}}).ok()) << "it is taken";
 }
 
+std::map<NodeNumber, Node> by_number(const std::vector<Node>& nodes) {
+    std::map<NodeNumber, Node> rows;
+    for (const Node& node : nodes)
+        rows.emplace(node.number, node);
+    return rows;
+}
+
+// What is kept in memory says what the database says, after every kind of change.
+TEST_F(StoreTest, WhatTheWriterKnowsIsWhatTheDatabaseHolds) {
+    const auto expect_same = [&] {
+        ASSERT_ASSIGN(const Store::Known known, store_->known());
+        ASSERT_ASSIGN(const auto nodes, store_->nodes());
+        ASSERT_EQ(known.nodes.size(), nodes.size());
+        for (const auto& [number, node] : by_number(nodes)) {
+            const Node* const own = known.nodes.find(number);
+            ASSERT_NE(own, nullptr) << number;
+            EXPECT_EQ(std::tie(own->parent, own->kind, own->name, own->text, own->time_ns,
+                               own->origin, own->delta, own->down, own->open, own->tags),
+                      std::tie(node.parent, node.kind, node.name, node.text, node.time_ns,
+                               node.origin, node.delta, node.down, node.open, node.tags))
+                << number;
+        }
+        const Head here = head();
+        EXPECT_EQ(std::tie(known.head.root, known.head.current, known.head.open_delta,
+                           known.head.redo_tip, known.head.mode),
+                  std::tie(here.root, here.current, here.open_delta, here.redo_tip, here.mode));
+    };
+    expect_same();
+    Store::Change seal;
+    seal.add_nodes = {{.parent = 1, .name = "one", .delta = 1, .tags = {{"k", "v"}}}};
+    seal.take_delta_number = seal.current_is_added_node = seal.open_delta_is_new = true;
+    ASSERT_OK(store_->apply(seal));
+    expect_same();
+    Store::Change divided;
+    divided.add_nodes = {{.parent = 2, .delta = 2}, {.parent = 0, .delta = 3, .down = true}};
+    divided.current_is_added_node = divided.redo_tip_is_added_node = true;
+    ASSERT_OK(store_->apply(divided));
+    expect_same();
+    ASSERT_OK(store_->apply({.update_nodes = {{.number = 2, .parent = 1, .text = "other"}}}));
+    expect_same();
+    EXPECT_FALSE(
+        store_->apply({.add_nodes = {{.parent = 1}}, .update_nodes = {{.number = 77}}}).ok());
+    expect_same();
+    ASSERT_OK(store_->apply({.remove_nodes = {4}, .head = Head{1, 3, 9, 0, "task"}}));
+    expect_same();
+    ASSERT_OK(store_->apply({.update_nodes = {{.number = 3, .kind = NodeKind::kRoot}},
+                             .remove_other_nodes = true,
+                             .head = Head{3, 3, 9, 0, ""}}));
+    expect_same();
+    ASSERT_ASSIGN(const auto nodes, store_->nodes());
+    EXPECT_EQ(nodes.size(), 1U);
+}
+
 TEST_F(StoreTest, HeadAndPendingAreKept) {
     Head wanted{1, 1, 8, 4, "task"};
     Pending pending{Pending::Verb::kCommit, 3, 4, 5, true};
