@@ -40,13 +40,14 @@ class Object {
     friend class Objects;
     const NodeId id_;
     const ObjectKey key_;
+    // There may be millions: the small ones share a word.
     const mode_t type_;
-    std::uint64_t lookups_ = 0;      // guarded by the table shard
-    ObjectPtr parent_;               // guarded by Objects::places_; null: the root, or in the attic
-    std::string name_;               // guarded by Objects::places_
-    HandlePtr handle_;               // guarded by Objects::handle_locks_
     std::atomic<bool> used_{false};  // touched since the cache's hand passed
     std::atomic<bool> loose_{false};
+    std::uint64_t lookups_ = 0;  // guarded by the table shard
+    ObjectPtr parent_;           // guarded by Objects::places_; null: the root, or in the attic
+    std::string name_;           // guarded by Objects::places_
+    HandlePtr handle_;           // guarded by Objects::handle_locks_
 };
 
 class Objects {
