@@ -44,6 +44,30 @@ void Janitor::remove_orphan(const ObjectKey& key) {
     wake_.notify_one();
 }
 
+void Janitor::remove_deltas(std::vector<journal::DeltaNumber> dropped) {
+    {
+        const std::lock_guard lock(mutex_);
+        dropped_.insert(dropped_.end(), dropped.begin(), dropped.end());
+    }
+    wake_.notify_one();
+}
+
+// One by one, and with pauses: there may be thousands, and the disk is others' as well.
+void Janitor::remove_dropped_deltas() {
+    for (std::size_t count = 1;; ++count) {
+        journal::DeltaNumber number = 0;
+        {
+            const std::lock_guard lock(mutex_);
+            if (dropped_.empty()) return;
+            number = dropped_.back();
+            dropped_.pop_back();
+        }
+        const auto removed = journal::remove_delta(journal_.state_dir().deltas(), number);
+        if (!removed) log::warning("remove a dropped delta: " + removed.error().message());
+        if (count % kBatch == 0) std::this_thread::sleep_for(kPause);
+    }
+}
+
 void Janitor::sweep() {
     {
         const std::lock_guard lock(mutex_);
@@ -55,8 +79,16 @@ void Janitor::sweep() {
 void Janitor::work() {
     std::unique_lock lock(mutex_);
     while (!stop_) {
-        wake_.wait(lock, [this] { return stop_ || sweep_asked_ || !orphans_.empty(); });
+        wake_.wait(lock, [this] {
+            return stop_ || sweep_asked_ || !orphans_.empty() || !dropped_.empty();
+        });
         if (stop_) return;
+        if (!dropped_.empty()) {
+            lock.unlock();
+            remove_dropped_deltas();
+            lock.lock();
+            continue;
+        }
         if (!orphans_.empty()) {
             const ObjectKey key = orphans_.front();
             orphans_.pop_front();

@@ -1,7 +1,8 @@
-// Janitor: a thread that removes, in the background, what the attic no longer needs: created
-// objects that were unlinked while open and have been forgotten, and, when asked to sweep, every
-// object that no delta mentions. It works under a pass of the gate, one object at a time, so it is
-// never in the way of a restore. Thread-safe.
+// Janitor: a thread that removes, in the background, what the journal no longer needs: the files of
+// deltas that a commit dropped, created objects that were unlinked while open and have been
+// forgotten, and, when asked to sweep, every object that no delta mentions. In the attic it works
+// under a pass of the gate, one object at a time, so it is never in the way of a restore.
+// Thread-safe.
 #pragma once
 
 #include <condition_variable>
@@ -22,6 +23,12 @@ class Janitor {
 
     /// `key`, created in the open interval, has no name but the attic's and nobody holds it.
     void remove_orphan(const ObjectKey& key);
+    /// Removes the files of these deltas in the background. Nothing refers to them, and nothing
+    /// ever will, for their numbers are not given out again. What is left after a kill, or after a
+    /// failure (in the log), goes when the journal is opened the next time.
+    void remove_deltas(std::vector<journal::DeltaNumber> dropped);
+    /// Those that are left of them now, in this thread.
+    void remove_dropped_deltas();
     /// Removes in the background what no delta mentions. Many calls are one sweep.
     void sweep();
     /// The same now, in this thread, with the gate open; returns how many objects went.
@@ -48,9 +55,10 @@ class Janitor {
     std::mutex sweep_mutex_;      // one sweep at a time
     std::mutex mutex_;
     std::condition_variable wake_;
-    std::deque<ObjectKey> orphans_;  // guarded by mutex_
-    bool sweep_asked_ = false;       // guarded by mutex_
-    bool stop_ = false;              // guarded by mutex_
+    std::deque<ObjectKey> orphans_;              // guarded by mutex_
+    std::vector<journal::DeltaNumber> dropped_;  // guarded by mutex_
+    bool sweep_asked_ = false;                   // guarded by mutex_
+    bool stop_ = false;                          // guarded by mutex_
     std::thread thread_;
 };
 

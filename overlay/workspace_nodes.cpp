@@ -94,7 +94,11 @@ Result<> Workspace::drop_all_but(NodeNumber node) {
     crash_point("drop.before");
     TRY(store(change));
     crash_point("drop.after");
-    TRY(journal_->remove_unreferenced_deltas());
+    std::vector<journal::DeltaNumber> dropped;
+    for (const Node& row : history.nodes) {
+        if (row.delta != 0 && row.delta != head_.open_delta) dropped.push_back(row.delta);
+    }
+    janitor_.remove_deltas(std::move(dropped));
     if (capture_.interval_is_empty()) {
         TRY(journal_->places().clear());
         capture_.forget_all_stamps();

@@ -130,9 +130,10 @@ Result<std::unique_ptr<Workspace>> Workspace::open(UniqueFd directory,
     return workspace;
 }
 
-// When nothing is left to go back to, nothing is left in the attic either: link counts are as they
+// What a commit dropped is gone. When nothing is left to go back to, nothing is left in the attic either: link counts are as they
 // were.
 void Workspace::tidy_up() {
+    janitor_.remove_dropped_deltas();
     const auto now = history();
     if (!now || now->nodes.size() != 1 || !capture_.interval_is_empty()) return;
     capture_.forget_all_stamps();

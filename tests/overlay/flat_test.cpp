@@ -2,6 +2,9 @@
 // that are read out of the database.
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 #include "tests/overlay/looking.h"
 
 namespace unwrite::tests {
@@ -49,6 +52,68 @@ TEST_F(Flat, S30_GoingBackReadsNoMoreAmongAThousandStatesThanAmongTen) {
     EXPECT_EQ(rows_of_all(), among_ten);
     for (const std::uint64_t rows : among_ten)
         EXPECT_LT(rows, 20U);
+}
+
+class Dropped : public Looking {
+ protected:
+    std::size_t files() const {
+        std::size_t count = 0;
+        for (const auto& entry : std::filesystem::directory_iterator(raw() / ".unwrite/deltas"))
+            count += entry.is_regular_file() ? 1U : 0U;
+        return count;
+    }
+    Result<> change_and_commit() {
+        for (int i = 0; i < 50; ++i) {
+            replace("a", std::to_string(i));
+            checkpoint();
+        }
+        EXPECT_GE(files(), 50U);
+        const auto committed = operations().commit(World::asker(), "", false);
+        return committed ? Result<>() : Result<>(committed.error());
+    }
+};
+
+// A commit answers before the files of what it dropped are gone; they go without being asked for.
+TEST_F(Dropped, S30_TheDeltasThatACommitDropsGoInTheBackground) {
+    before("a", "one\n");
+    begin();
+    ASSERT_OK(change_and_commit());
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (files() != 0 && std::chrono::steady_clock::now() < end)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_EQ(files(), 0U);
+    replace("a", "after\n");
+    ASSERT_OK(discard_all());
+    EXPECT_EQ(scratch_.read("work/a"), "49");
+}
+
+TEST_F(Dropped, S30_NoneIsLeftByACleanEnd) {
+    before("a", "one\n");
+    begin();
+    ASSERT_OK(change_and_commit());
+    replace("a", "after\n");
+    const std::size_t open = 2;  // its log and its data
+    world_.reset();
+    EXPECT_EQ(files(), open);
+}
+
+TEST_F(Dropped, S67_WhatAKillLeavesOfThemGoesWithTheNextStart) {
+    before("a", "one\n");
+    for (int point = 1; point <= 3; ++point) {
+        const bool killed = is_killed_at("delta.removed-log:" + std::to_string(point), [&] {
+            const auto done = change_and_commit();
+            world_.reset();
+            return done;
+        });
+        ASSERT_TRUE(killed);
+        EXPECT_GT(files(), 0U);
+        begin();
+        EXPECT_EQ(files(), 0U);
+        EXPECT_EQ(scratch_.read("work/a"), "49");
+        EXPECT_TRUE(changes().empty());
+        ASSERT_ASSIGN(const auto checked, operations().check(false));
+        EXPECT_TRUE(checked.problems.empty()) << checked.problems.front();
+    }
 }
 
 }  // namespace
