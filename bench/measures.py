@@ -1,17 +1,17 @@
-"""What going back costs: checkpoints, undo, discard, commit, memory.
+"""What going back costs: checkpoints, undo, discard, commit.
 
 A measure is a class. `prepare` fills the raw directory once per subject, before the subject
-starts; `once` is one repeat and returns {row: seconds or bytes}. Repeats of all subjects are
-interleaved, and each leaves the subject as it found it.
+starts; `once` is one repeat and returns {row: seconds, or what the row's unit in brackets says}.
+Repeats of all subjects are interleaved, and each leaves the subject as it found it.
 """
 
 import os
+import shlex
 import shutil
 import statistics
-import time
 from dataclasses import dataclass
 
-from subjects import Native, Unavailable, Unwrite, elapsed, run
+from subjects import Native, Overlay, Unwrite, elapsed, run
 
 PER_FOLDER = 500
 
@@ -28,11 +28,13 @@ class Sizes:
     modified: int = 1_000
     small_step: int = 3
     looked_at: int = 10_000
+    project: int = 50_000
+    round_step: int = 10
 
     @staticmethod
     def tiny():
         return Sizes(trees=(20, 200), walked=(500,), big_file=8 << 20, removed=200, created=300,
-                     modified=50, looked_at=100)
+                     modified=50, looked_at=100, project=400)
 
     @staticmethod
     def long():
@@ -69,11 +71,17 @@ def content(top, index):
         return file.read()
 
 
+OURS = ("unwrite", "unwrite-passthrough")
+
+
 class Measure:
     subjects = None   # names, when not all of them
+    repeats = 3       # in each round, between preparations
+    seconds = 2       # about what a round of all subjects takes
 
     def __init__(self, sizes):
         self.sizes = sizes
+        self.key = type(self).__name__
 
     def prepare(self, raw):
         """Fills the directory before the subject starts."""
@@ -85,11 +93,13 @@ class Measure:
 class Checkpoint(Measure):
     """A checkpoint after one changed file, beside the copy that it replaces."""
 
-    subjects = ("native", "unwrite")
+    subjects = ("native", *OURS)
 
     def __init__(self, sizes, count):
         super().__init__(sizes)
         self.count = count
+        self.key = f"{self.key}-{count}"
+        self.seconds = 3 + count / 2_000
 
     def prepare(self, raw):
         make_tree(raw, self.count)
@@ -113,7 +123,10 @@ class Checkpoint(Measure):
 
 
 class FirstWrite(Measure):
-    """4 KiB into the middle of a large file that existed before."""
+    """4 KiB into the middle of a large file that existed before, from open to close."""
+
+    seconds = 30
+    REPEATS = 9   # where none of them costs a copy of the file
 
     def prepare(self, raw):
         block = os.urandom(1 << 20)
@@ -123,23 +136,35 @@ class FirstWrite(Measure):
             os.fsync(file.fileno())
 
     def once(self, subject):
-        middle = self.sizes.big_file // 2
+        size = f"{self.sizes.big_file >> 20:,} MiB"
+        found = [self.writes(subject)
+                 for _ in range(1 if isinstance(subject, Overlay) else self.REPEATS)]
+        rows = {f"first 4 KiB write into {size}": statistics.median(one[0] for one in found),
+                f"second 4 KiB write into {size}": statistics.median(one[1] for one in found)}
+        if isinstance(subject, Unwrite):
+            rows["journal of a first 4 KiB write (KiB)"] = statistics.median(
+                one[2] for one in found)
+        return rows
 
+    def writes(self, subject):
+        """(first, second, KiB that the journal grew by)"""
         def write():
             descriptor = os.open(subject.path / "big", os.O_RDWR)
-            os.pwrite(descriptor, b"x" * 4096, middle)
+            os.pwrite(descriptor, b"x" * 4096, self.sizes.big_file // 2)
             os.close(descriptor)
 
-        size = f"{self.sizes.big_file >> 20:,} MiB"
-        rows = {f"first 4 KiB write into {size}": elapsed(write),
-                f"second 4 KiB write into {size}": elapsed(write)}
-        if not isinstance(subject, Native):
+        ours = isinstance(subject, Unwrite)
+        before = subject.journal_bytes() if ours else 0
+        first, second = elapsed(write), elapsed(write)
+        grown = subject.journal_bytes() - before if ours else 0
+        if subject.goes_back:
             subject.discard()
-        return rows
+        return first, second, grown / 1024
 
 
 class Undo(Measure):
-    subjects = ("unwrite",)
+    subjects = OURS
+    seconds = 5
 
     def prepare(self, raw):
         make_tree(raw, self.sizes.trees[1])
@@ -153,59 +178,34 @@ class Undo(Measure):
         return {f"undo of {self.sizes.small_step} files": seconds}
 
 
-class Tools(Measure):
-    """An edit of one large file through the server of the Model Context Protocol, and its undo, from request to
-    response; and the undo of a step of few files without the start of a program."""
+class Round(Measure):
+    """A checkpoint, a few files written, and all of it undone, as a shell does it in a large tree."""
 
-    subjects = ("unwrite",)
-    lines = 2_000
+    subjects = OURS
+    seconds = 15
 
     def prepare(self, raw):
-        make_tree(raw, self.sizes.small_step)
-        with open(raw / "large", "w", encoding="ascii") as file:
-            for line in range(self.lines):
-                file.write(f"{line:099d}\n")
+        make_tree(raw, self.sizes.project)
 
     def once(self, subject):
-        server = subject.tools()
-        try:
-            server.call("Read", path="large")
-            time.sleep(0.1)  # the server prepares for an edit while its client thinks
-            rows = {}
-            for row, name, arguments in (
-                    ("Edit of a 200 kB file", "Edit",
-                     {"path": "large", "old_snippet": f"{self.lines // 2:099d}",
-                      "new_snippet": "changed"}),
-                    ("Undo of it", "Undo", {})):
-                rows[f"{row}, request to response"] = elapsed(
-                    lambda name=name, arguments=arguments: server.call(name, **arguments))
-            rows |= self.patched(server, subject.path)
-        finally:
-            server.end()
-        with subject.connect() as connection:
-            subject.ask(connection, "checkpoint")
-            modify(subject.path, self.sizes.small_step)
-            rows[f"undo of {self.sizes.small_step} files, in the daemon"] = elapsed(
-                subject.ask, connection, "undo")
-        return rows
-
-
-    def patched(self, server, path):
-        few = self.sizes.small_step
-        names = [os.path.relpath(tree_file(path, index), path) for index in range(few)]
-        for name in names:
-            server.call("Read", path=name)
-        sections = "".join(f"F {name}\nR 1\nwhat was here before\n.\nchanged\n.\n" for name in names)
-        rows = {f"Edit of {few} files, request to response":
-                elapsed(lambda: server.call("Edit", patch=f"LP1\n{sections}END\n"))}
-        rows[f"Undo of it ({few} files), request to response"] = elapsed(server.call, "Undo")
-        return rows
+        count, top = self.sizes.round_step, subject.path
+        names = [tree_file(top, index * (self.sizes.project // count)) for index in range(count)]
+        program = shlex.quote(str(subject.program))
+        script = "\n".join([f"set -e; cd {shlex.quote(str(top))}", f"{program} checkpoint",
+                            *(f"echo changed >>{shlex.quote(name)}" for name in names), f"{program} undo"])
+        seconds = elapsed(run, "sh", "-c", script)
+        if os.path.getsize(names[-1]) != len(b"what was here before\n"):
+            raise RuntimeError("undo did not bring the files back")
+        return {f"checkpoint, write to {count} files of {number(self.sizes.project)}, undo, "
+                "from the shell": seconds}
 
 
 class Discard(Measure):
     """`change` the tree, then take it all back."""
 
     subjects = ("unwrite", "overlayfs", "fuse-overlayfs")
+    repeats = 1
+    seconds = 40
 
     def prepare(self, raw):
         make_tree(raw, self.files())
@@ -240,54 +240,33 @@ class DiscardCreated(Discard):
 
 
 class DiscardModified(Discard):
+    repeats = 3
+
+    def files(self):
+        return self.sizes.project
+
     def change(self, subject):
-        return (f"modify {number(self.sizes.modified)} files", modify, subject.path,
-                self.sizes.modified)
+        return (f"modify {number(self.sizes.modified)} of {number(self.sizes.project)} files", modify,
+                subject.path, self.sizes.modified)
 
 
 class Commit(Measure):
-    subjects = ("unwrite",)
+    subjects = OURS
+    seconds = 4
 
     def prepare(self, raw):
         make_tree(raw, self.sizes.modified)
 
     def once(self, subject):
-        modify(subject.path, self.sizes.modified, os.urandom(8))
         what = f"with {number(self.sizes.modified)} files modified"
+        modify(subject.path, self.sizes.modified, os.urandom(8))
         rows = {f"status {what}": elapsed(subject.command, "status"),
                 f"commit {what}": elapsed(subject.command, "commit")}
+        modify(subject.path, self.sizes.modified, os.urandom(8))
+        with subject.connect() as connection:
+            subject.ask(connection, "info")
+            rows[f"commit {what}, in the daemon"] = elapsed(subject.ask, connection, "commit")
         return rows
-
-
-class Look(Measure):
-    """What is asked for while a task is open: in a shell's prompt, and about many changed files."""
-
-    subjects = ("unwrite",)
-    PROMPTS = 20
-
-    def prepare(self, raw):
-        make_tree(raw, self.sizes.looked_at)
-
-    def once(self, subject):
-        rows = {f"status --line, {self.sizes.small_step} files modified": self.prompts(subject)}
-        modify(subject.path, self.sizes.looked_at, os.urandom(8))
-        what = f"with {number(self.sizes.looked_at)} files modified"
-        # A prompt after all of it, and the prompts after the next commands.
-        rows[f"status --line, the first {what}"] = elapsed(subject.command, "status", "--line")
-        rows[f"status --line {what} and {self.sizes.small_step} since the last"] = self.prompts(subject)
-        for words in (("status",), ("diff", "--stat"), ("diff",)):
-            rows[f"{' '.join(words)} {what}"] = elapsed(subject.command, *words)
-        subject.discard()
-        return rows
-
-
-    def prompts(self, subject):
-        """The median of some prompts in a row, each after a command that wrote."""
-        times = []
-        for _ in range(self.PROMPTS):
-            modify(subject.path, self.sizes.small_step, os.urandom(8))
-            times.append(elapsed(subject.command, "status", "--line"))
-        return statistics.median(times)
 
 
 class Start(Measure):
@@ -297,58 +276,3 @@ class Start(Measure):
 
     def once(self, subject):
         return {"(unwrite --version)": elapsed(subject.command, "--version")}
-
-
-class Memory(Measure):
-    """Resident memory of the serving process after everything was looked at once."""
-
-    subjects = ("unwrite", "fuse-overlayfs")
-
-    def __init__(self, sizes, count):
-        super().__init__(sizes)
-        self.count = count
-
-    def prepare(self, raw):
-        make_tree(raw, self.count, b"")
-
-    def once(self, subject):
-        processes = subject.processes()
-        if not processes:
-            raise Unavailable("its process was not found")
-
-        def walk(folder):
-            with os.scandir(folder) as entries:
-                for entry in entries:
-                    if entry.is_dir(follow_symlinks=False):
-                        walk(entry.path)
-                    entry.stat(follow_symlinks=False)
-
-        seconds = elapsed(walk, subject.path)
-        return {f"first walk over {number(self.count)} files": seconds,
-                f"memory after {number(self.count)} files (MiB)":
-                    max(resident(process) for process in processes)}
-
-
-def resident(process):
-    with open(f"/proc/{process}/status", encoding="ascii", errors="replace") as file:
-        for line in file:
-            if line.startswith("VmRSS:"):
-                return int(line.split()[1]) / 1024
-    return 0.0
-
-
-def all_measures(sizes):
-    """(measure, repeats are possible)"""
-    yield Start(sizes), True
-    for count in sizes.trees:
-        yield Checkpoint(sizes, count), True
-    yield FirstWrite(sizes), True
-    yield Undo(sizes), True
-    yield Tools(sizes), True
-    yield DiscardRemoved(sizes), True
-    yield DiscardCreated(sizes), True
-    yield DiscardModified(sizes), True
-    yield Commit(sizes), True
-    yield Look(sizes), True
-    for count in sizes.walked:
-        yield Memory(sizes, count), False

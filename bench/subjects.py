@@ -1,4 +1,4 @@
-"""What is measured: a plain directory, and three ways to make its changes reversible."""
+"""What is measured: a plain directory, unwrite on either of its data paths, and its peers."""
 
 import json
 import os
@@ -33,6 +33,9 @@ class Subject:
     """One way to serve a directory. `home` is scratch space; `raw` is filled before start()."""
 
     name = ""
+    peer = False        # measured where peers are asked for
+    for_users = True    # a user without privileges can mount it
+    goes_back = False   # discard() works
 
     def __init__(self, home):
         self.home = Path(home)
@@ -56,7 +59,7 @@ class Subject:
 
     def remove(self):
         self.stop()
-        shutil.rmtree(self.home)
+        run("rm", "-rf", "--one-file-system", self.home)
 
 
 class Native(Subject):
@@ -87,13 +90,20 @@ class Tools:
 
 class Unwrite(Subject):
     name = "unwrite"
+    goes_back = True
     program = None
+    data_path = "observed"
 
     def __init__(self, home):
         if not Path(self.program).exists():
             raise Unavailable(f"{self.program} is not built")
         super().__init__(home)
         self.mounted = False
+        self.beneath = None
+
+    @classmethod
+    def has_data_paths(cls):
+        return "--data-path" in run(cls.program, "mount", "--help")
 
     def command(self, *arguments):
         return run(self.program, "-C", self.path, *arguments)
@@ -126,13 +136,24 @@ class Unwrite(Subject):
         return Tools(self.program, self.path)
 
     def start(self):
-        run(self.program, "mount", self.raw)
+        chosen = ("--data-path", self.data_path) if self.has_data_paths() else ()
+        self.beneath = os.open(self.raw, os.O_PATH | os.O_DIRECTORY)
+        run(self.program, "mount", *chosen, self.raw)
         self.mounted = True
 
     def stop(self):
         if self.mounted:
             self.mounted = False
             unmount(lambda: run(self.program, "unmount", self.raw))
+        if self.beneath is not None:
+            os.close(self.beneath)
+            self.beneath = None
+
+    def journal_bytes(self):
+        """What the state directory takes on the disk, seen beneath the mount."""
+        return sum(os.lstat(os.path.join(folder, name)).st_blocks * 512
+                   for folder, _, names in os.walk(f"/proc/self/fd/{self.beneath}/.unwrite")
+                   for name in names)
 
     def discard(self):
         self.command("discard", "--yes")
@@ -141,8 +162,22 @@ class Unwrite(Subject):
         return running(self.program, self.raw)
 
 
+class Passthrough(Unwrite):
+    name = "unwrite-passthrough"
+    for_users = False
+    data_path = "passthrough"
+
+    def start(self):
+        if not self.has_data_paths():
+            raise Unavailable("this unwrite has one data path only")
+        super().start()
+
+
 class Overlay(Subject):
     name = "overlayfs"
+    peer = True
+    for_users = False
+    goes_back = True
 
     def __init__(self, home):
         super().__init__(home)
@@ -178,13 +213,13 @@ class Overlay(Subject):
 
 
 class FuseOverlay(Overlay):
+    """It caches as long as it can by itself: all timeouts are a lifetime, and written data stays in the kernel."""
+
     name = "fuse-overlayfs"
+    for_users = True
 
     def mount(self):
-        program = shutil.which("fuse-overlayfs")
-        if not program:
-            raise Unavailable("fuse-overlayfs is not installed")
-        run(program, "-o", self.options(), self.path)
+        run(installed(self.name), "-o", self.options(), self.path)
 
     def stop(self):
         if self.mounted:
@@ -192,10 +227,37 @@ class FuseOverlay(Overlay):
             unmount(lambda: run("fusermount3", "-u", self.path))
 
     def processes(self):
-        return running(shutil.which("fuse-overlayfs"), self.path)
+        return running(shutil.which(self.name), self.path)
 
 
-SUBJECTS = (Native, Unwrite, Overlay, FuseOverlay)
+class Mergerfs(FuseOverlay):
+    """A union of one branch, with every cache on that it has: what a quick passthrough filesystem costs. It takes
+    nothing back, and what is written is in the branch at once. Debian's cannot be mounted by a user."""
+
+    name = "mergerfs"
+    for_users = False
+    goes_back = False
+    CACHES = ("cache.files=auto-full,cache.attr=86400,cache.entry=86400,cache.negative_entry=86400,"
+              "cache.symlinks=true,cache.readdir=true,cache.open=60,cache.statfs=60")
+
+    def mount(self):
+        # It would refuse new files on a filesystem with less than 4 GiB left, and asks for an attribute at each write.
+        run(installed(self.name), "-o",
+            f"{self.CACHES},security_capability=false,minfreespace=0,category.create=ff,use_ino",
+            self.raw, self.path)
+
+    def discard(self):
+        raise Unavailable("cannot be taken back")
+
+
+SUBJECTS = (Native, Unwrite, Passthrough, Overlay, FuseOverlay, Mergerfs)
+
+
+def installed(program):
+    found = shutil.which(program)
+    if not found:
+        raise Unavailable(f"{program} is not installed; on Debian: apt-get install {program}")
+    return found
 
 
 def unmount(attempt):
