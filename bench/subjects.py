@@ -93,6 +93,7 @@ class Unwrite(Subject):
     goes_back = True
     program = None
     data_path = "observed"
+    data_paths = {}   # program -> whether it has more than one
 
     def __init__(self, home):
         if not Path(self.program).exists():
@@ -103,7 +104,10 @@ class Unwrite(Subject):
 
     @classmethod
     def has_data_paths(cls):
-        return "--data-path" in run(cls.program, "mount", "--help")
+        """Asked once: a mount is timed, and this starts the program."""
+        if cls.program not in Unwrite.data_paths:
+            Unwrite.data_paths[cls.program] = "--data-path" in run(cls.program, "mount", "--help")
+        return Unwrite.data_paths[cls.program]
 
     def command(self, *arguments):
         return run(self.program, "-C", self.path, *arguments)
