@@ -203,8 +203,7 @@ std::set<journal::OriginNumber> Origins::of_run(journal::NodeNumber step) const 
     return numbers;
 }
 
-std::vector<journal::Origin> Origins::rows(
-    const std::set<journal::OriginNumber>& numbers) const {
+std::vector<journal::Origin> Origins::rows(const std::set<journal::OriginNumber>& numbers) const {
     const std::lock_guard lock(mutex_);
     std::vector<journal::Origin> rows;
     for (const journal::OriginNumber number : numbers) {

@@ -130,8 +130,8 @@ Result<std::unique_ptr<Workspace>> Workspace::open(UniqueFd directory,
     return workspace;
 }
 
-// What a commit dropped is gone. When nothing is left to go back to, nothing is left in the attic either: link counts are as they
-// were.
+// What a commit dropped is gone. When nothing is left to go back to, nothing is left in the attic
+// either: link counts are as they were.
 void Workspace::tidy_up() {
     janitor_.remove_dropped_deltas();
     const auto now = history();
