@@ -4,7 +4,7 @@ import os
 import statistics
 import time
 
-from measures import Measure, make_tree, modify, number, tree_file
+from measures import BEFORE, Measure, TreeMeasure, make_tree, modify, number, tree_file
 from subjects import Unavailable, elapsed
 
 
@@ -50,7 +50,7 @@ class Tools(Measure):
         names = [os.path.relpath(tree_file(path, index), path) for index in range(few)]
         for name in names:
             server.call("Read", path=name)
-        sections = "".join(f"F {name}\nR 1\nwhat was here before\n.\nchanged\n.\n" for name in names)
+        sections = "".join(f"F {name}\nR 1\n{BEFORE.decode()}.\nchanged\n.\n" for name in names)
         rows = {f"Edit of {few} files, request to response":
                 elapsed(lambda: server.call("Edit", patch=f"LP1\n{sections}END\n"))}
         rows[f"Undo of it ({few} files), request to response"] = elapsed(server.call, "Undo")
@@ -89,17 +89,11 @@ class Look(Measure):
         return statistics.median(times)
 
 
-class Memory(Measure):
+class Memory(TreeMeasure):
     """Resident memory of the serving process after everything was looked at once."""
 
     subjects = ("unwrite", "fuse-overlayfs", "mergerfs")
     repeats = 1
-
-    def __init__(self, sizes, count):
-        super().__init__(sizes)
-        self.count = count
-        self.key = f"{self.key}-{count}"
-        self.seconds = 3 + count / 2_000
 
     def prepare(self, raw):
         make_tree(raw, self.count, b"")
@@ -108,7 +102,6 @@ class Memory(Measure):
         processes = subject.processes()
         if not processes:
             raise Unavailable("its process was not found")
-
         seconds = elapsed(walk, subject.path)
         return {f"first walk over {number(self.count)} files": seconds,
                 f"memory after {number(self.count)} files (MiB)":

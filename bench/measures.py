@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from subjects import Native, Overlay, Unwrite, elapsed, run
 
 PER_FOLDER = 500
+BEFORE = b"what was here before\n"   # in every file of a tree
 
 
 @dataclass
@@ -49,7 +50,7 @@ def tree_file(top, index):
     return os.path.join(top, "tree", f"d{index // PER_FOLDER}", f"f{index}")
 
 
-def make_tree(top, count, text=b"what was here before\n"):
+def make_tree(top, count, text=BEFORE):
     for index in range(count):
         name = tree_file(top, index)
         if index % PER_FOLDER == 0:
@@ -90,16 +91,20 @@ class Measure:
         raise NotImplementedError
 
 
-class Checkpoint(Measure):
-    """A checkpoint after one changed file, beside the copy that it replaces."""
-
-    subjects = ("native", *OURS)
+class TreeMeasure(Measure):
+    """In a tree of so many files."""
 
     def __init__(self, sizes, count):
         super().__init__(sizes)
         self.count = count
         self.key = f"{self.key}-{count}"
         self.seconds = 3 + count / 2_000
+
+
+class Checkpoint(TreeMeasure):
+    """A checkpoint after one changed file, beside the copy that it replaces."""
+
+    subjects = ("native", *OURS)
 
     def prepare(self, raw):
         make_tree(raw, self.count)
@@ -173,7 +178,7 @@ class Undo(Measure):
         subject.command("checkpoint")
         modify(subject.path, self.sizes.small_step)
         seconds = elapsed(subject.command, "undo")
-        if content(subject.path, 0) != b"what was here before\n":
+        if content(subject.path, 0) != BEFORE:
             raise RuntimeError("undo did not bring the file back")
         return {f"undo of {self.sizes.small_step} files": seconds}
 
@@ -194,7 +199,7 @@ class Round(Measure):
         script = "\n".join([f"set -e; cd {shlex.quote(str(top))}", f"{program} checkpoint",
                             *(f"echo changed >>{shlex.quote(name)}" for name in names), f"{program} undo"])
         seconds = elapsed(run, "sh", "-c", script)
-        if os.path.getsize(names[-1]) != len(b"what was here before\n"):
+        if os.path.getsize(names[-1]) != len(BEFORE):
             raise RuntimeError("undo did not bring the files back")
         return {f"checkpoint, write to {count} files of {number(self.sizes.project)}, undo, "
                 "from the shell": seconds}
@@ -217,7 +222,7 @@ class Discard(Measure):
         row, function, *arguments = self.change(subject)
         rows = {row: elapsed(function, *arguments),
                 f"discard after: {row}": elapsed(subject.discard)}
-        if content(subject.path, 0) != b"what was here before\n" or \
+        if content(subject.path, 0) != BEFORE or \
                 os.listdir(subject.path / "tree") == []:
             raise RuntimeError("discard did not bring the files back")
         return rows

@@ -53,10 +53,9 @@ class Step:
 class Part:
     """Steps in a folder of its own. `bench` has what all parts share: options, results, note()."""
 
-    for_users = False
-
     def __init__(self, name, bench, folder):
         self.name, self.bench, self.folder = name, bench, folder
+        self.for_users = name.startswith("user-")
         self.options = bench.options
         self.count = 0
         self.places = None
@@ -88,7 +87,7 @@ class Part:
 
     def begin(self):
         self.bench.begin(self.name, filesystem=filesystem(self.places or self.folder),
-                         user="a user" if os.geteuid() else "root",
+                         user="a user" if self.for_users or os.geteuid() else "root",
                          subjects=[kind.name for kind in self.subjects])
 
     @property
@@ -125,12 +124,6 @@ class Part:
 
 
 class Work(Part):
-    def __init__(self, name, bench, folder):
-        super().__init__(name, bench, folder)
-        self.for_users = name.startswith("user-")
-        if self.for_users:
-            self.subjects = [kind for kind in self.subjects if kind.for_users]
-
     def steps(self, round_number):
         quicker = 0.6 if self.name.endswith("tmpfs") else 1
         return [Step(kind.name, self.estimate(kind.name, WORK_SECONDS[kind.name] * quicker),
@@ -253,18 +246,12 @@ class Scaling(Part):
 class ByUser(Part):
     """A part that root has another one measure."""
 
-    for_users = True
-
     def steps(self, round_number):
         inner = Work(self.name, self.bench, self.folder).steps(round_number)
         return [Step("all", sum(step.estimate for step in inner), self.run)] if inner else []
 
     def open(self):
         self.begin()
-
-    def begin(self):
-        super().begin()
-        self.bench.results.parts[self.name]["user"] = "a user"
 
     def run(self):
         try:

@@ -216,9 +216,8 @@ def section(results, part, verdicts):
         body = work_table(results, part, verdicts)
         if ratios(results, part):
             body += "\n" + picture(f"work-{part}")
-    by = about["user"] if not part.startswith("user-") else "a user"
     return [f"## {TITLES[part].format(**about)}\n",
-            f"Measured on {about['date']} at revision {about['revision']} by {by}, {about['rounds']} "
+            f"Measured on {about['date']} at revision {about['revision']} by {about['user']}, {about['rounds']} "
             f"round{'s' * (about['rounds'] != 1)}:\n\n```\n{about['command']}\n```\n",
             TEXTS.get(part, "").format(**about), body]
 

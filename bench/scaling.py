@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 from looking import resident, walk
-from measures import make_tree, modify, tree_file
+from measures import PER_FOLDER, make_tree, modify, tree_file
 from subjects import Native, Unwrite, elapsed, run
 
 REPEATS = 3
@@ -37,7 +37,7 @@ def make_large_tree(top, count):
     make_tree(top, min(count, WITH_CONTENT))
     for index in range(WITH_CONTENT, count):
         name = tree_file(top, index)
-        if index % 500 == 0:
+        if index % PER_FOLDER == 0:
             os.makedirs(os.path.dirname(name), exist_ok=True)
         os.mknod(name, 0o100644)
 
