@@ -52,20 +52,24 @@ NodeId Objects::preferred_id(const ObjectKey& key) const {
 
 ObjectPtr Objects::find(const ObjectKey& key) const {
     NodeId id = preferred_id(key);
+    ObjectPtr dead;  // counts when there is no other
     {
         Shard& s = shard(id);
         const std::shared_lock lock(s.mutex);
         const auto found = s.objects.find(id);
-        if (found != s.objects.end() && found->second->key() == key) return found->second;
+        if (found != s.objects.end() && found->second->key() == key) {
+            if (!found->second->dead_) return found->second;
+            dead = found->second;
+        }
     }
     {
         const std::lock_guard lock(aliases_mutex_);
         const auto alias = aliases_.find(key);
-        if (alias == aliases_.end()) return nullptr;
+        if (alias == aliases_.end()) return dead;
         id = alias->second;
     }
     auto object = get(id);
-    return object ? *object : nullptr;
+    return object ? *object : dead;
 }
 
 ObjectPtr Objects::learn(const ObjectKey& key, mode_t type, const ObjectPtr& parent,
@@ -77,14 +81,15 @@ ObjectPtr Objects::learn(const ObjectKey& key, mode_t type, const ObjectPtr& par
         const std::lock_guard lock(s.mutex);
         auto& slot = s.objects[id];
         if (!slot) slot = std::make_shared<Object>(id, key, type & S_IFMT);
-        if (slot->key() == key) {
+        if (slot->key() == key && !slot->dead_) {
             slot->lookups_ += lookups;
             object = slot;
             break;
         }
         const std::lock_guard alias_lock(aliases_mutex_);
         const auto [alias, added] = aliases_.try_emplace(key, next_alias_);
-        if (added) ++next_alias_;
+        if (!added && alias->second == id) alias->second = next_alias_;
+        if (alias->second == next_alias_) ++next_alias_;
         id = alias->second;
     }
     if (object != root_) set_place(*object, parent, name);
@@ -105,7 +110,8 @@ ObjectPtr Objects::forget(NodeId id, std::uint64_t lookups) {
     if (gone->is_loose()) --loose_count_;
     if (id >= kFirstAlias) {
         const std::lock_guard alias_lock(aliases_mutex_);
-        aliases_.erase(gone->key());
+        const auto alias = aliases_.find(gone->key());
+        if (alias != aliases_.end() && alias->second == id) aliases_.erase(alias);
     }
     return gone;
 }
@@ -128,6 +134,7 @@ void Objects::set_place(Object& object, const ObjectPtr& parent, std::string_vie
 
 // By key: a directory that was forgotten and looked up again is another Object.
 void Objects::lost_name(Object& object, const ObjectKey& parent, std::string_view name) {
+    if (object.is_directory()) object.dead_ = true;
     const Place where = place(object);
     if (where.parent && where.parent->key() == parent && where.name == name) set_in_attic(object);
 }

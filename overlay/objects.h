@@ -44,10 +44,11 @@ class Object {
     const mode_t type_;
     std::atomic<bool> used_{false};  // touched since the cache's hand passed
     std::atomic<bool> loose_{false};
-    std::uint64_t lookups_ = 0;  // guarded by the table shard
-    ObjectPtr parent_;           // guarded by Objects::places_; null: the root, or in the attic
-    std::string name_;           // guarded by Objects::places_
-    HandlePtr handle_;           // guarded by Objects::handle_locks_
+    std::atomic<bool> dead_{false};  // a removed directory: the kernel uses this id for no other
+    std::uint64_t lookups_ = 0;      // guarded by the table shard
+    ObjectPtr parent_;               // guarded by Objects::places_; null: the root, or in the attic
+    std::string name_;               // guarded by Objects::places_
+    HandlePtr handle_;               // guarded by Objects::handle_locks_
 };
 
 class Objects {
@@ -75,7 +76,9 @@ class Objects {
     Place place(const Object& object) const;
     void set_place(Object& object, const ObjectPtr& parent, std::string_view name);
     void set_in_attic(Object& object) { set_place(object, nullptr, {}); }
-    /// Its name (parent, name) was taken: it is in the attic unless it is known by another name.
+    /// Its name (parent, name) was taken: it is in the attic unless it is known by another name. A
+    /// directory that somebody still has open is dead to the kernel for ever: when it comes back,
+    /// it is another object with another id.
     void lost_name(Object& object, const ObjectKey& parent, std::string_view name);
     /// As set_place for a key that may not be in the table; a parent that is not leaves it unplaced
     /// (found by scan).

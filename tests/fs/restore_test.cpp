@@ -47,6 +47,41 @@ TEST(Restored, NamesAreForgottenAtOnce) {
     EXPECT_EQ(listed, 2U);
 }
 
+// What is open below it keeps the kernel's idea of the directory, which is that it is removed.
+TEST(Restored, S49_ADirectoryComesBackWhileAFileOfItIsOpen) {
+    Served served;
+    SKIP_WITHOUT_MOUNT(served);
+    for (const bool replaced : {false, true}) {
+        std::filesystem::create_directories(served.path("d/below"));
+        served.write("d/f", "f");
+        served.write("d/below/g", "g");
+        std::filesystem::create_directory(served.path("e"));
+        ASSERT_EQ(served.order("checkpoint"), "ok");
+        const auto one = sys::open_at(AT_FDCWD, served.path("d/f"), O_RDONLY | O_CLOEXEC);
+        const auto two = sys::open_at(AT_FDCWD, served.path("d/below"), O_PATH | O_CLOEXEC);
+        ASSERT_TRUE(one.ok() && two.ok());
+        for (const auto& entry : std::filesystem::directory_iterator(served.path("d")))
+            std::filesystem::remove_all(entry.path());
+        if (replaced) {
+            std::filesystem::rename(served.path("e"), served.path("d"));
+        } else {
+            std::filesystem::remove(served.path("d"));
+        }
+        ASSERT_EQ(served.order("rollback"), "ok");
+        EXPECT_EQ(served.read("d/f"), "f");
+        EXPECT_EQ(served.read("d/below/g"), "g");
+        served.write("d/new", "new");
+        std::size_t listed = 0;
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(served.path("d")))
+            listed += entry.path().empty() ? 0U : 1U;
+        EXPECT_EQ(listed, 4U);
+        std::filesystem::remove_all(served.path("d"));
+        ASSERT_EQ(served.order("rollback"), "ok");
+        EXPECT_EQ(served.read("d/f"), "f");
+        EXPECT_EQ(served.order("checkpoint"), "ok");
+    }
+}
+
 TEST(Restored, TheWorkingDirectoryStaysReachable) {
     Served served;
     SKIP_WITHOUT_MOUNT(served);
