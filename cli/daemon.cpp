@@ -92,6 +92,7 @@ control::DaemonInfo describe(const DaemonOptions& options, const overlay::Found&
     info.finished_restore = found.finished_restore;
     info.task_open = found.task_open;
     info.set_aside = found.set_aside;
+    info.in_use = found.in_use;
     info.retention = options.config.retention;
     return info;
 }
@@ -151,6 +152,7 @@ Result<Served> open_all(DaemonOptions& options, bool keep_stderr) {
     mounting.mountpoint = options.mount_point;
     mounting.source_name = "unwrite:" + id;
     mounting.allow_other = options.allow_other;
+    mounting.data_path = options.data_path;
     mounting.waiting = &served.session->waiting();
     TRY_ASSIGN(served.mount, fs::Mount::create(served.session->tree(), mounting));
     TRY_ASSIGN(served.signals, SignalWatch::start(*served.mount));

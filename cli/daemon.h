@@ -8,6 +8,7 @@
 #include "base/unique_fd.h"
 #include "cli/config.h"
 #include "control/wire.h"
+#include "fs/mount.h"
 
 namespace unwrite::cli {
 
@@ -16,6 +17,7 @@ struct DaemonOptions {
     std::string directory;     ///< where that is, for people
     std::string mount_point;   ///< absolute, no symlinks
     bool allow_other = false;  ///< for other users than the one who mounts
+    fs::DataPathKind data_path = fs::DataPathKind::kObserved;
     Config config;
 };
 

@@ -88,6 +88,12 @@ void tell_set_aside(Context& context, const std::vector<std::string>& paths) {
     tell(context, "kept what was changed after a restore was interrupted, as", paths);
 }
 
+void tell_in_use(Context& context, const std::vector<std::string>& paths) {
+    tell(context,
+         "open for writing since an earlier mount (kept like any change, but no rule holds)",
+         paths);
+}
+
 Result<std::string> path_in_mount(const Context& context, const std::string& path) {
     TRY_ASSIGN(const Workspace workspace, Workspace::open_mounted(context.base));
     const std::string plain = absolute_path(context.base, path);

@@ -24,6 +24,8 @@ Result<std::vector<std::string>> finish_edits(overlay::Operations& operations, U
 void tell_taken_back(Context& context, const std::vector<std::string>& paths);
 /// What somebody changed in the way of an interrupted restore (overlay::Found::set_aside).
 void tell_set_aside(Context& context, const std::vector<std::string>& paths);
+/// What a process of an earlier mount can still write to (overlay::Found::in_use).
+void tell_in_use(Context& context, const std::vector<std::string>& paths);
 
 /// What a path of the command line is called below the mount's root: it is meant from where the
 /// command was asked. kUsage when it lies outside.

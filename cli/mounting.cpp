@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 
 #include "base/syscalls.h"
 #include "cli/daemon.h"
@@ -110,6 +111,25 @@ Result<> wait_for_end(const control::Remote& remote) {
                  fmt::format("wait, or end process {} by force", remote.info().pid));
 }
 
+/// Observed costs least for what most programs do, and needs no right: the choice unless somebody
+/// wants the other. The variable is for tests and containers, where nobody types the command; it
+/// wishes, and the option demands.
+Result<fs::DataPathKind> data_path_of(const MountRequest& request, int workspace) {
+    std::string name = request.data_path;
+    const char* variable = std::getenv("UNWRITE_DATA_PATH");
+    const bool wished = name == "auto" && variable != nullptr && *variable != '\0';
+    if (wished) name = variable;
+    if (name == "auto" || name == "observed") return fs::DataPathKind::kObserved;
+    if (name == "passthrough") {
+        const Result<> can = fs::can_pass_through(workspace);
+        if (can) return fs::DataPathKind::kPassthrough;
+        if (wished) return fs::DataPathKind::kObserved;
+        return can.error().with_context("mount: passthrough");
+    }
+    return Error(ErrorKind::kUsage, EINVAL, "mount: no data path " + quote_name(name),
+                 "it is auto, observed or passthrough");
+}
+
 Result<DaemonOptions> prepare(Context& context, const MountRequest& request) {
     TRY_ASSIGN(std::vector<control::MountPoint> mounts, control::unwrite_mounts());
     const Result<std::string> real = real_path(context.base, request.directory);
@@ -131,6 +151,7 @@ Result<DaemonOptions> prepare(Context& context, const MountRequest& request) {
     TRY_ASSIGN(const UniqueFd point, open_directory(options.mount_point));
     TRY_ASSIGN(options.config, load_config(options.workspace.get()));
     options.allow_other = request.allow_other || ::geteuid() == 0;
+    TRY_ASSIGN(options.data_path, data_path_of(request, options.workspace.get()));
     return options;
 }
 

@@ -14,6 +14,7 @@ struct MountRequest {
     std::string at;         ///< another mount point; empty: over the directory itself
     bool foreground = false;
     bool allow_other = false;
+    std::string data_path = "auto";  ///< "auto", "observed" or "passthrough"; else kUsage
 };
 
 /// Clears a dead daemon's mount away, checks, starts the daemon, and tells on context.notes who

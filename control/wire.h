@@ -23,6 +23,7 @@ struct DaemonInfo {
     bool finished_restore = false;
     bool task_open = false;
     std::vector<std::string> set_aside;   ///< overlay::Found
+    std::vector<std::string> in_use;      ///< overlay::Found
     std::vector<std::string> taken_back;  ///< files of an edit that was killed half-way
     overlay::Retention retention;         ///< gc's limits as the workspace's configuration has them
 };

@@ -60,6 +60,12 @@ Result<std::unique_ptr<Mount::Impl>> Mount::Impl::create(overlay::Tree& tree,
     if (options.workers != 0) impl->most_workers_ = options.workers;
     impl->waiting_ = options.waiting;
     TRY_ASSIGN(const std::string mountpoint, resolve_mountpoint(options.mountpoint));
+    if (options.data_path == DataPathKind::kPassthrough) {
+        const auto allowed = tree.allow_unseen();
+        if (!allowed) return allowed.error().with_context("mount " + mountpoint + ": passthrough");
+        if (!has_passthrough()) return Error(ENOTSUP);
+        impl->server_.data_path = make_passthrough(tree);
+    }
     TRY_ASSIGN(impl->session_, open_session(impl->server_, options, mountpoint));
     auto place = MountPlace::at(mountpoint);
     if (!place) {

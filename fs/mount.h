@@ -18,12 +18,16 @@
 
 namespace unwrite::fs {
 
+/// How the bytes of open files travel (data_path.h).
+enum class DataPathKind { kObserved, kPassthrough };
+
 struct MountOptions {
     std::string mountpoint;
     std::string source_name;  ///< the mount's source as mountinfo shows it, e.g. "unwrite:<id>"
     bool allow_other =
         false;  ///< for others than the mounting user (root, or user_allow_other in fuse.conf)
     unsigned workers = 0;  ///< the most threads that answer requests; 0: choose
+    DataPathKind data_path = DataPathKind::kObserved;
     /// Where requests wait for a person's answer; null: none does. Outlives the mount.
     overlay::Waiting* waiting = nullptr;
 };
@@ -32,8 +36,9 @@ class Mount final : public overlay::KernelCaches {
  public:
     /// Mounts, and makes itself the tree's KernelCaches. As root with mount(2), else with
     /// fusermount3. The mount's type is "fuse.unwrite". `tree` outlives the mount. Errors: kSystem
-    /// with ENOENT/EACCES for /dev/fuse, ENOENT for fusermount3, EPERM, each with advice. Threads
-    /// are started by serve() only, so a daemon may fork between.
+    /// with ENOENT/EACCES for /dev/fuse, ENOENT for fusermount3, EPERM, each with advice;
+    /// EPERM or ENOTSUP when the data path cannot be had. Threads are started by serve() only, so
+    /// a daemon may fork between.
     static Result<std::unique_ptr<Mount>> create(overlay::Tree& tree, MountOptions options);
 
     Mount(const Mount&) = delete;
@@ -62,6 +67,11 @@ class Mount final : public overlay::KernelCaches {
 
 /// Whether this process could open /dev/fuse (a mount may still be refused).
 bool is_fuse_available();
+
+/// Whether DataPathKind::kPassthrough can be asked for, as far as can be told without a mount:
+/// EPERM for who may not have it, ENOTSUP when this libfuse or this kernel has no such thing, and
+/// EOPNOTSUPP when the filesystem of `directory` has not (a tmpfs): each with advice.
+Result<> can_pass_through(int directory);
 
 /// Takes away the mount at `path` that a dead daemon left (lazily). kNothing when there is none of
 /// ours there.

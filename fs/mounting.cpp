@@ -2,13 +2,16 @@
 
 #include <sys/mount.h>
 #include <sys/sysmacros.h>
+#include <sys/utsname.h>
 
 #include <cstdarg>
+#include <cstdio>
 #include <cstdlib>
 #include <mutex>
 
 #include "base/log.h"
 #include "base/syscalls.h"
+#include "base/write_hold.h"
 #include "fs/fusermount.h"
 #include "fs/tuning.h"
 
@@ -170,6 +173,30 @@ Result<> unmount_path(const std::string& path, bool lazily, bool force) {
     const Error why = sys::last_error();
     if (why.number() != EPERM) return why;
     return fusermount_unmount(path, lazily);
+}
+
+Result<> can_pass_through(int directory) {
+    if (::geteuid() != 0) {
+        return Error(ErrorKind::kSystem, EPERM, "it is for root only",
+                     "mount as root, or without --data-path");
+    }
+    struct utsname name = {};
+    ::uname(&name);
+    unsigned major = 0;
+    unsigned minor = 0;
+    const bool parsed = std::sscanf(name.release, "%u.%u", &major, &minor) == 2;
+    if (!has_passthrough() || !parsed || std::pair(major, minor) < std::pair(6U, 14U)) {
+        return Error(ErrorKind::kSystem, ENOTSUP, "it needs Linux 6.14 and libfuse 3.17",
+                     "mount without --data-path");
+    }
+    const auto held = sys::WriteHold::start(directory);
+    if (!held) {
+        return Error(
+            ErrorKind::kSystem, held.error().number(),
+            "who writes to the files of this filesystem cannot be held: " + held.error().message(),
+            "mount without --data-path, or a directory on a disk");
+    }
+    return {};
 }
 
 bool is_fuse_available() {

@@ -85,6 +85,10 @@ void negotiate(void* userdata, fuse_conn_info* connection) {
     constexpr unsigned kEpochMinor = 44;
     server.epochs = connection->proto_major > 7 || connection->proto_minor >= kEpochMinor;
 #endif
+    if (!server.data_path->negotiate(*connection)) {
+        log::warning("mount: no passthrough on this kernel; every read and write is a request");
+        server.data_path = make_observed();
+    }
     server.ready = true;
     log::debug("mount: the kernel speaks FUSE " + std::to_string(connection->proto_major) + "." +
                std::to_string(connection->proto_minor));

@@ -43,7 +43,15 @@ void reply_created(Server& server, fuse_req_t request, const Result<overlay::Ent
         return;
     }
     const fuse_entry_param parameters = entry_parameters(server, *result);
-    if (fuse_reply_create(request, &parameters, &info) != 0) server.tree.forget(result->id, 1);
+    // What has no handle of ours is opened by the kernel alone.
+    const auto opened = server.data_path->open(request, caller(request), result->id, true, info);
+    if (!opened && opened.error().number() != ENOSYS) {
+        reply_error(request, opened.error());
+    } else if (fuse_reply_create(request, &parameters, &info) == 0) {
+        return;
+    }
+    if (opened) server.data_path->close(request, result->id, info);
+    server.tree.forget(result->id, 1);
 }
 
 }  // namespace unwrite::fs

@@ -1,6 +1,6 @@
-// Content. There are no handles: OPEN, CREATE, OPENDIR and FLUSH are answered once with "not
-// implemented", after which the kernel opens and closes on its own, and every request names the
-// object.
+// Content. Every request names the object; what an open file is more than that is the data path's
+// affair. CREATE, OPENDIR and FLUSH are answered once with "not implemented", after which the
+// kernel does without them.
 #include <vector>
 
 #include "fs/request.h"
@@ -9,15 +9,26 @@ namespace unwrite::fs {
 
 namespace {
 
-void not_implemented(fuse_req_t request) {
+void open(Server& server, fuse_req_t request, fuse_ino_t id, fuse_file_info* info) {
+    const bool changes = sender(server, request) == Who::kOther;
+    const auto opened = server.data_path->open(request, caller(request), id, changes, *info);
+    if (!opened) {
+        reply_error(request, opened.error());
+    } else if (fuse_reply_open(request, info) != 0) {
+        server.data_path->close(request, id, *info);
+    }
+}
+
+void release(Server& server, fuse_req_t request, fuse_ino_t id, fuse_file_info* info) {
+    server.data_path->close(request, id, *info);
+    fuse_reply_err(request, 0);
+}
+
+void no_handle(fuse_req_t request, fuse_ino_t /*id*/, fuse_file_info* /*info*/) {
     fuse_reply_err(request, ENOSYS);
 }
 
-void open(fuse_req_t request, fuse_ino_t /*id*/, fuse_file_info* /*info*/) {
-    not_implemented(request);
-}
-
-void release(fuse_req_t request, fuse_ino_t /*id*/, fuse_file_info* /*info*/) {
+void release_directory(fuse_req_t request, fuse_ino_t /*id*/, fuse_file_info* /*info*/) {
     fuse_reply_err(request, 0);
 }
 
@@ -91,11 +102,11 @@ void lseek(Server& server, fuse_req_t request, fuse_ino_t id, off_t offset, int 
 }  // namespace
 
 void add_files(fuse_lowlevel_ops& operations) {
-    operations.open = open;
-    operations.flush = open;
-    operations.opendir = open;
-    operations.release = release;
-    operations.releasedir = release;
+    operations.open = Door<open>::enter;
+    operations.release = Door<release>::enter_any;
+    operations.flush = no_handle;
+    operations.opendir = no_handle;
+    operations.releasedir = release_directory;
     operations.read = Door<read>::enter;
     operations.write = Door<write>::enter_any;
     operations.fsync = Door<fsync>::enter;

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <span>
 
+#include "fs/data_path.h"
 #include "fs/library.h"
 #include "fs/nudge.h"
 #include "overlay/tree.h"
@@ -28,6 +29,7 @@ struct Server {
 
     overlay::Tree& tree;
     fuse_session* session = nullptr;
+    std::unique_ptr<DataPath> data_path = make_observed();  ///< Set before serving, or by INIT.
 
     /// INIT was answered: notifications make sense.
     std::atomic<bool> ready{false};

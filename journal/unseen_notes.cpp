@@ -28,8 +28,11 @@ Result<> note_unseen(int state, const ObjectKey& key) {
     Encoder out;
     out.put(key);
     text += make_frame(kNote, out.text());
-    return sys::write_all_at(file.get(), std::as_bytes(std::span(text)),
-                             size < kFileHeader ? 0 : size);
+    const std::uint64_t at = size < kFileHeader ? 0 : size;
+    const auto wrote = sys::write_all_at(file.get(), std::as_bytes(std::span(text)), at);
+    // What comes after a torn one would not be read.
+    if (!wrote) ignore(sys::truncate(file.get(), at), "then the file cannot be opened this way");
+    return wrote;
 }
 
 Result<std::unordered_set<ObjectKey>> noted_unseen(int state) {

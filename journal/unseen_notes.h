@@ -11,7 +11,8 @@
 
 namespace unwrite::journal {
 
-/// `state` is the open state directory, and its writer's lock is held, as for the others. ENOSPC.
+/// `state` is the open state directory, and its writer's lock is held, as for the others. One call
+/// at a time. ENOSPC.
 Result<> note_unseen(int state, const ObjectKey& key);
 /// Of a torn or damaged file what is whole counts; of an absent one nothing.
 Result<std::unordered_set<ObjectKey>> noted_unseen(int state);

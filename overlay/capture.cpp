@@ -19,12 +19,12 @@ bool Capture::Sessions::known_to(SessionNumber who) const {
     return who == session || std::find(others.begin(), others.end(), who) != others.end();
 }
 
-bool Capture::Sessions::is_turn_of(const Who& who) const {
-    return known_to(who.session) && (!who.divides || last == who.session);
+bool Capture::Sessions::is_turn_of(const Who& who, bool in_use) const {
+    return known_to(who.session) && (!who.divides || in_use || last == who.session);
 }
 
-bool Capture::Sessions::is_out_of_turn(const Who& who) const {
-    return who.divides && !who.shares && last != who.session;
+bool Capture::Sessions::is_out_of_turn(const Who& who, bool in_use) const {
+    return who.divides && !who.shares && !in_use && last != who.session;
 }
 
 void Capture::Covered::take_turn(const Who& who) {
@@ -70,6 +70,22 @@ void Capture::begin_interval(journal::DeltaNumber delta) {
         s.objects.clear();
         s.names.clear();
     }
+    unseen_bytes_ = 0;
+    unseen_begun_ = false;
+}
+
+void Capture::note_unseen() {
+    unseen_bytes_ = journal::delta_bytes(journal_.state_dir().deltas(), delta());
+}
+
+bool Capture::may_hold_only_unseen() const {
+    constexpr std::uint64_t kLittle = std::uint64_t{1} << 20U;
+    return unseen_begun_ && journal::delta_bytes(journal_.state_dir().deltas(), delta()) <= kLittle;
+}
+
+bool Capture::holds_only_unseen() const {
+    return unseen_bytes_ != 0 &&
+           unseen_bytes_ == journal::delta_bytes(journal_.state_dir().deltas(), delta());
 }
 
 void Capture::created(const Who& who, const ObjectKey& key) {
@@ -225,7 +241,7 @@ Result<bool> Capture::covered_object(const Who& who, const ObjectKey& key, bool 
         if (found == s.objects.end()) return false;
         Covered& covered = found->second;
         if (!covered.created && want_attributes && !covered.attributes) return false;
-        if (covered.is_out_of_turn(who)) return out_of_turn();
+        if (covered.is_out_of_turn(who, s.unseen.contains(key))) return out_of_turn();
         covered.take_turn(who);
         if (covered.known_to(who.session)) return true;
     }
@@ -270,7 +286,7 @@ bool Capture::covered_content(const Who& who, const ObjectKey& key, std::uint64_
     const auto found = s.objects.find(key);
     if (found == s.objects.end()) return false;
     const Covered& covered = found->second;
-    if (!covered.is_turn_of(who)) return false;
+    if (!covered.is_turn_of(who, s.unseen.contains(key))) return false;
     if (covered.created) return true;
     return covered.attributes && covered.sized && covered.has_bytes(offset, offset + length);
 }
@@ -350,6 +366,31 @@ Result<> Capture::content(const Who& who, const ObjectPtr& object, std::uint64_t
 
 Result<> Capture::cut(const Who& who, const ObjectPtr& object, std::uint64_t size) {
     return content(who, object, size, UINT64_MAX - size);
+}
+
+Result<> Capture::adopt(const Who& who, const ObjectPtr& object, int bytes,
+                        const journal::Attributes& attributes) {
+    const ObjectKey& key = object->key();
+    const std::lock_guard slow(slow_lock(key));
+    if (needs_no_copy(key, 0, UINT64_MAX)) return {};
+    TRY_ASSIGN(const struct stat st, sys::stat_fd(bytes));
+    const auto size = static_cast<std::uint64_t>(st.st_size);
+    TRY(hold(object));
+    crash_point("capture.adopt.before");
+    TRY(writer_->attributes(key, attributes, who.origin));
+    TRY(writer_->size(key, size, who.origin));
+    TRY(writer_->content(key, bytes, 0, size));
+    TRY(settle());
+    crash_point("capture.adopt.after");
+    Shard& s = shard(key);
+    const std::lock_guard lock(s.mutex);
+    Covered& entry = s.objects[key];
+    entry.attributes = entry.sized = true;
+    entry.size = size;
+    entry.session = entry.last = who.session;
+    for (std::uint64_t block = 0; block * kBlockSize < size; ++block)
+        entry.add_block(block);
+    return {};
 }
 
 Result<> Capture::anchor(const ObjectPtr& object) {

@@ -42,6 +42,12 @@ class Capture {
     /// A new interval begins: nothing is covered. Gate closed.
     void begin_interval(journal::DeltaNumber delta);
     bool interval_is_empty() const { return writer_->empty(); }
+    /// All that was captured so far is what may change unseen (unseen.h). Gate closed.
+    void note_unseen();
+    /// Nothing was captured since.
+    bool holds_only_unseen() const;
+    /// Little was captured, and some of it for nothing but that it might change unseen.
+    bool may_hold_only_unseen() const;
     journal::DeltaNumber delta() const { return writer_->number(); }
     Result<> sync() { return writer_->sync(); }
     /// The open interval's delta. Gate closed.
@@ -72,6 +78,13 @@ class Capture {
     /// Before everything from `size` on is cut off (or the file is extended to it).
     Result<> cut(const Who& who, const ObjectPtr& object, std::uint64_t size);
 
+    /// Before anything changes that the interval is to remember: the object is captured whole, as
+    /// the file `bytes` and `attributes` say and not as it is.
+    Result<> adopt(const Who& who, const ObjectPtr& object, int bytes,
+                   const journal::Attributes& attributes);
+    /// The directory in which copies for a while are made: on the journal's disk.
+    int scratch() const { return journal_.state_dir().deltas(); }
+
     /// How much of its content the open interval would hold when [offset, offset+length) were
     /// captured as well, in bytes that are copied (where nothing is shared by reflink); 0 when
     /// nothing more would be.
@@ -97,6 +110,11 @@ class Capture {
     /// A number that every change of its bytes through the mount, and by a restore, makes another
     /// one; none comes back, in this life or in a later one.
     std::uint64_t last_write(const ObjectKey& key) const;
+    /// While it may change without a request, nothing is known of how it looks, and the interval is
+    /// divided for nobody who changes it.
+    /// The next life is told first. Given back by one end_unseen().
+    Result<> begin_unseen(const ObjectKey& key);
+    void end_unseen(const ObjectKey& key, int fd);
     /// A restore begins to change the objects: nothing is known of them now.
     void forget_stamps(const journal::Delta& delta);
     /// What a clean end leaves to the next life.
@@ -148,10 +166,11 @@ class Capture {
         std::vector<SessionNumber> others{};  // beside the first, whose touch is recorded
         SessionNumber last = kUserSession;    // of those that divide
         bool known_to(SessionNumber who) const;
-        /// Nothing to record, and nobody else's turn.
-        bool is_turn_of(const Who& who) const;
+        /// Nothing to record, and nobody else's turn. `in_use`: any of them may change it at any
+        /// time, so there are no turns.
+        bool is_turn_of(const Who& who, bool in_use = false) const;
         /// The interval must be divided first.
-        bool is_out_of_turn(const Who& who) const;
+        bool is_out_of_turn(const Who& who, bool in_use = false) const;
     };
     struct Covered : Sessions {
         bool created = false;
@@ -174,12 +193,14 @@ class Capture {
     struct Known {
         std::optional<journal::Stamp> stamp{};
         std::uint64_t last_write = 0;  // 0: none
+        bool noted_unseen = false;     // for the next life
     };
     struct Shard {
         mutable std::mutex mutex;
         std::unordered_map<ObjectKey, Covered> objects;
         std::unordered_map<NameKey, Sessions> names;
         std::unordered_map<ObjectKey, Known> known;
+        std::unordered_map<ObjectKey, unsigned> unseen;  // that may change without a request, uses
         Touched touched;
         std::uint64_t writes = 0;       // counts on from the time of day at which this life began
         std::uint64_t first_write = 0;  // stands for the writes of which nothing is known any more
@@ -227,8 +248,11 @@ class Capture {
     journal::Journal& journal_;
     std::unique_ptr<journal::DeltaWriter> writer_;
     const bool durable_;
+    std::atomic<std::uint64_t> unseen_bytes_{0};  // of the delta, when it held only such; 0: never
     mutable std::array<Shard, kShards> shards_;
-    std::atomic<bool> counting_{false};  // somebody asks what was touched
+    std::mutex notes_mutex_;                 // of the file of notes; taken after a shard's
+    std::atomic<bool> unseen_begun_{false};  // in this interval
+    std::atomic<bool> counting_{false};      // somebody asks what was touched
     std::atomic<bool> watching_{false};
     mutable std::mutex watch_mutex_;
     std::unordered_set<ObjectKey> watched_;  // guarded by watch_mutex_

@@ -2,6 +2,7 @@
 // that it was changed at all since somebody counted.
 #include <algorithm>
 
+#include "journal/unseen_notes.h"
 #include "overlay/capture.h"
 
 namespace unwrite::overlay {
@@ -10,6 +11,7 @@ namespace unwrite::overlay {
 void Capture::stamp(const ObjectKey& key, int fd) {
     Shard& s = shard(key);
     const std::lock_guard lock(s.mutex);
+    if (s.unseen.contains(key)) return;
     const auto st = sys::stat_fd(fd);
     if (st) s.known[key].stamp = journal::Stamp::of(*st);
 }
@@ -41,6 +43,8 @@ Capture::Touched Capture::take_touched() {
         {
             const std::lock_guard lock(s.mutex);
             std::swap(some, s.touched);
+            for (const auto& [key, uses] : s.unseen)
+                some.objects.insert(key);
         }
         all.all = all.all || some.all;
         all.names.merge(some.names);
@@ -55,15 +59,42 @@ void Capture::wrote(const ObjectKey& key, int fd) {
     touch(s, key);
     Known& known = s.known[key];
     known.last_write = ++s.writes;
+    if (s.unseen.contains(key)) return;
     if (const auto st = sys::stat_fd(fd)) known.stamp = journal::Stamp::of(*st);
+}
+
+Result<> Capture::begin_unseen(const ObjectKey& key) {
+    unseen_begun_ = true;
+    Shard& s = shard(key);
+    const std::lock_guard lock(s.mutex);
+    Known& known = s.known[key];
+    if (!known.noted_unseen) {
+        const std::lock_guard one_at_a_time(notes_mutex_);
+        TRY(journal::note_unseen(journal_.state_dir().fd(), key));
+        known.noted_unseen = true;
+    }
+    known.stamp.reset();
+    ++s.unseen[key];
+    return {};
+}
+
+void Capture::end_unseen(const ObjectKey& key, int fd) {
+    {
+        Shard& s = shard(key);
+        const std::lock_guard lock(s.mutex);
+        if (--s.unseen[key] == 0) s.unseen.erase(key);
+    }
+    wrote(key, fd);
 }
 
 std::uint64_t Capture::last_write(const ObjectKey& key) const {
     Shard& s = shard(key);
     const std::lock_guard lock(s.mutex);
     const auto found = s.known.find(key);
-    return found == s.known.end() ? s.first_write
-                                  : std::max(s.first_write, found->second.last_write);
+    // It may have been written to since the last look.
+    if (s.unseen.contains(key)) return ++s.writes;
+    if (found == s.known.end()) return s.first_write;
+    return std::max(s.first_write, found->second.last_write);
 }
 
 std::optional<journal::Stamp> Capture::stamped(const ObjectKey& key) const {

@@ -104,8 +104,7 @@ Result<bool> equal_pieces(const Content& a, const Content& b, std::uint64_t begi
         const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(piece, end - begin));
         TRY_ASSIGN(const std::size_t one, a.read(all.first(length), begin));
         TRY_ASSIGN(const std::size_t two, b.read(all.subspan(piece, length), begin));
-        if (one != two || std::memcmp(buffer.data(), buffer.data() + piece, one) != 0)
-            return false;
+        if (one != two || std::memcmp(buffer.data(), buffer.data() + piece, one) != 0) return false;
         if (one == 0) break;
         begin += one;
     }

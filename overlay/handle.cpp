@@ -16,6 +16,18 @@ int open_flags(Access access) {
     return (access == Access::kRead ? O_RDONLY : O_RDWR) | O_NONBLOCK;
 }
 
+/// Somebody has a lease on the file: this process for a moment (base/writers.h), or a file server
+/// until the system asks for it back, as for any other program that opens it.
+Result<UniqueFd> open_leased(int directory, const std::string& name, const ObjectKey& key,
+                             Access access) {
+    TRY_ASSIGN(const UniqueFd path, sys::open_at(directory, name, O_PATH | O_NOFOLLOW));
+    TRY_ASSIGN(const sys::StatX x, sys::statx_at(path.get(), ""));
+    if (key_of(x) != key) return Error(ESTALE);
+    if (!S_ISREG(x.st.st_mode)) return Error(EAGAIN);
+    return sys::lend_access(
+        path.get(), [&] { return sys::reopen(path.get(), open_flags(access) & ~O_NONBLOCK); });
+}
+
 }  // namespace
 
 Result<HandlePtr> open_verified(int directory, const std::string& name, const ObjectKey& key,
@@ -31,6 +43,7 @@ Result<HandlePtr> open_verified(int directory, const std::string& name, const Ob
             fd = sys::lend_access(path.get(),
                                   [&] { return sys::reopen(path.get(), open_flags(access)); });
     }
+    if (!fd && fd.error().number() == EAGAIN) fd = open_leased(directory, name, key, access);
     if (!fd) {
         const int number = fd.error().number();
         if (number == ENOENT || number == ENOTDIR || number == ELOOP) return Error(ESTALE);

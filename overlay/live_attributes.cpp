@@ -71,6 +71,10 @@ Result<struct stat> LiveTree::setattr_as(const Who& who, const Caller& caller, N
         TRY(change_attributes(handle->fd.get(), change));
         crash_point("tree.setattr.after");
     }
+    if (change.mode && (*change.mode & (S_ISUID | S_ISGID)) != 0) {
+        TRY_ASSIGN(const struct stat st, objects_.stat(object));
+        unseen_.note_set_id(object->key(), st.st_mtim);
+    }
     TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kPath));
     capture_.stamp(object->key(), handle->fd.get());
     return objects_.stat(object);

@@ -1,13 +1,16 @@
 // LiveTree: the Tree over a real directory (see tree.h). Each mutation: pass the gate, lock the
 // names it changes, capture, change, remember places. live_names.cpp makes and removes names,
-// live_rename.cpp moves them, live_files.cpp has content, live_attributes.cpp the rest.
+// live_rename.cpp moves them, live_files.cpp has content,
+// live_unseen.cpp content that the kernel changes by itself, live_attributes.cpp the rest.
 #pragma once
 
+#include "base/write_hold.h"
 #include "overlay/capture.h"
 #include "overlay/gate.h"
 #include "overlay/janitor.h"
 #include "overlay/tree.h"
 #include "overlay/turns.h"
+#include "overlay/unseen.h"
 
 namespace unwrite::overlay {
 
@@ -40,6 +43,48 @@ class LiveTree final : public Tree {
                     std::string_view to_name, unsigned flags) override;
     Result<Entry> link(const Caller& caller, NodeId id, NodeId to_parent,
                        std::string_view to_name) override;
+    Result<> allow_unseen() override;
+    Result<HandlePtr> backing(const Caller& caller, NodeId id, bool writes) override;
+    Result<> begin_unseen(const Caller& caller, NodeId id) override;
+    void end_unseen(NodeId id, bool may_be_mapped) override;
+    bool costs_little_unseen(NodeId id) override;
+
+    // What is changed unseen, for an operation that has the gate closed.
+
+    /// From here on the files that are changed unseen are carried: what they hold at the head's
+    /// state is an image, not the file. Changes nothing. ENOSPC.
+    Result<> carry_unseen();
+    /// False when it was written to since it is carried.
+    Result<bool> is_as_carried(const ObjectKey& key);
+    /// The open interval, a new one, gets what is carried as it is when `layer` is crossed. ENOSPC.
+    Result<> adopt_unseen(const LayerPtr& layer);
+    Unseen& unseen() { return unseen_; }
+    /// The open interval gets what was captured unseen or is carried, which need not be carried on
+    /// then. Does nothing while a restore waits for recovery.
+    enum class Images { kGo, kStay };
+    void capture_unseen(Images images = Images::kGo);
+    /// Looks whether mappings that might be left are gone.
+    void end_lingering();
+    /// A former life left somebody who can still write to the object: it is used unseen again,
+    /// until that is over.
+    Result<> take_over_unseen(NodeId id);
+    /// ENOSPC when there is no room to copy so many times all that may be changed unseen.
+    Result<> room_for_unseen(const std::string& verb, unsigned copies) const;
+    /// While it lives, other processes wait that read or write such a file. Not who stores to a
+    /// mapping, and not where the kernel cannot do it (base/write_hold.h).
+    class Held {
+     public:
+        explicit Held(LiveTree& tree);
+        ~Held();
+        Held(const Held&) = delete;
+        Held& operator=(const Held&) = delete;
+
+     private:
+        LiveTree& tree_;
+        std::vector<HandlePtr> handles_;
+        std::vector<int> fds_;
+    };
+
     Result<std::size_t> read(NodeId id, sys::Bytes out, std::uint64_t offset) override;
     Result<std::size_t> write(const Caller& caller, NodeId id, sys::ConstBytes data,
                               std::uint64_t offset, bool kill_privileges) override;
@@ -98,6 +143,15 @@ class LiveTree final : public Tree {
     Result<> change_xattr(const Caller& caller, NodeId id, const std::string& name,
                           const std::function<Result<>(int fd)>& change);
     Result<> change_attributes(int fd, const AttributeChange& change);
+    Result<> begin_use(const ObjectPtr& object, const Who& who, bool unprivileged);
+    void end_use(const Unseen::Use& use);
+    void end_lingering(const Unseen::Use& use);
+    Result<> watch(const ObjectPtr& object);
+    std::mutex& watch_lock(const ObjectKey& key) {
+        return watch_locks_[std::hash<ObjectKey>()(key) % watch_locks_.size()];
+    }
+    Result<> capture_unseen(const Unseen::Use& use);
+    void clear_set_id(const Unseen::Use& use);
     Result<> clear_privileges(const Caller& caller, const ObjectPtr& object, int fd);
 
     Objects& objects_;
@@ -106,6 +160,11 @@ class LiveTree final : public Tree {
     Gate& gate_;
     Janitor& janitor_;
     Turns turns_;
+    Unseen unseen_;
+    std::unique_ptr<sys::WriteHold> write_hold_;  // null: nobody can be held; set before serving
+    dev_t held_device_ = 0;                       // whose files can be
+    // A file is watched when it is used unseen, and the other way round.
+    std::array<std::mutex, 64> watch_locks_;
     std::atomic<KernelCaches*> caches_{nullptr};
 };
 

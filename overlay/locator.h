@@ -63,6 +63,8 @@ class Locator {
 
     Objects& objects() { return objects_; }
     journal::Journal& journal() { return journal_; }
+    /// The directory in which copies for a while are made: on the journal's disk.
+    int scratch() const { return journal_.state_dir().deltas(); }
 
  private:
     /// What was asked on the way to one directory, and need not be asked again: places may lead in

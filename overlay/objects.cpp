@@ -96,6 +96,11 @@ ObjectPtr Objects::learn(const ObjectKey& key, mode_t type, const ObjectPtr& par
     return object;
 }
 
+void Objects::retain(const ObjectPtr& object) {
+    const std::lock_guard lock(shard(object->id()).mutex);
+    ++object->lookups_;
+}
+
 ObjectPtr Objects::forget(NodeId id, std::uint64_t lookups) {
     if (id == kRootId) return nullptr;
     Shard& s = shard(id);
@@ -171,6 +176,15 @@ void Objects::keep(const ObjectPtr& object, HandlePtr handle) {
     const std::lock_guard lock(ring_mutex_);
     ring_.push_back(object);
     if (ring_.size() > handle_limit_) evict_some();
+}
+
+Result<HandlePtr> Objects::reopen_as_path(const ObjectPtr& object) {
+    TRY_ASSIGN(HandlePtr handle, open(object, Access::kPath));
+    if (handle->access == Access::kPath) return handle;
+    TRY_ASSIGN(UniqueFd fd, sys::reopen(handle->fd.get(), O_PATH | O_CLOEXEC));
+    handle = std::make_shared<const Handle>(Handle{std::move(fd), Access::kPath});
+    keep(object, handle);
+    return handle;
 }
 
 // The clock algorithm (second chance; Corbato 1968). Called with ring_mutex_ held; a handle lock is

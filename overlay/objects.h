@@ -64,6 +64,8 @@ class Objects {
     /// The object for `key`, at (parent, name) from now on; adds `lookups` to its count.
     ObjectPtr learn(const ObjectKey& key, mode_t type, const ObjectPtr& parent,
                     std::string_view name, unsigned lookups);
+    /// Adds a lookup to one that is in the table.
+    void retain(const ObjectPtr& object);
     /// Gives back lookups; returns the object when it was the last one (it has left the table
     /// then), else null.
     ObjectPtr forget(NodeId id, std::uint64_t lookups);
@@ -90,6 +92,8 @@ class Objects {
     Result<HandlePtr> open(const ObjectPtr& object, Access access);
     /// A second way to the same: keeps a descriptor that the caller just opened.
     void keep(const ObjectPtr& object, HandlePtr handle);
+    /// A path, and no other descriptor is kept: that of a writer is closed when nobody uses it.
+    Result<HandlePtr> reopen_as_path(const ObjectPtr& object);
     /// Before the last name of a created object goes: a descriptor that serves all who have it
     /// open. Null when it cannot be had, or when there are many such: the attic must do then.
     HandlePtr open_to_loosen(const ObjectPtr& object);

@@ -59,6 +59,21 @@ Result<struct stat> PolicedTree::setattr(const Caller& caller, NodeId id,
     return tree_.setattr(caller, id, change);
 }
 
+Result<HandlePtr> PolicedTree::backing(const Caller& caller, NodeId id, bool writes) {
+    const Mark mark = mark_of(id);
+    if (mark.protects() && refusals(mark, caller).read)
+        return refuse(caller, "open", path_of(id), S_IFREG);
+    return tree_.backing(caller, id, writes);
+}
+
+// What comes will not be seen, so it is judged as if all of the file were overwritten.
+Result<> PolicedTree::begin_unseen(const Caller& caller, NodeId id) {
+    TRY(may_change(caller, "open", id));
+    TRY(may_copy(caller, "open", id, 0, UINT64_MAX));
+    TRY(may_overwrite(caller, "open", id, 0, UINT64_MAX));
+    return tree_.begin_unseen(caller, id);
+}
+
 Result<std::size_t> PolicedTree::write(const Caller& caller, NodeId id, sys::ConstBytes data,
                                        std::uint64_t offset, bool kill_privileges) {
     TRY(may_change(caller, "write", id));

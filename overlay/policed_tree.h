@@ -85,6 +85,11 @@ class PolicedTree final : public Tree {
                     std::string_view to_name, unsigned flags) override;
     Result<Entry> link(const Caller& caller, NodeId id, NodeId to_parent,
                        std::string_view to_name) override;
+    Result<> allow_unseen() override { return tree_.allow_unseen(); }
+    Result<HandlePtr> backing(const Caller& caller, NodeId id, bool writes) override;
+    Result<> begin_unseen(const Caller& caller, NodeId id) override;
+    void end_unseen(NodeId id, bool may_be_mapped) override { tree_.end_unseen(id, may_be_mapped); }
+    bool costs_little_unseen(NodeId id) override { return tree_.costs_little_unseen(id); }
     Result<std::size_t> read(NodeId id, sys::Bytes out, std::uint64_t offset) override {
         return tree_.read(id, out, offset);
     }

@@ -66,8 +66,7 @@ Result<> PolicedTree::ask(const Caller& caller, const char* operation, const std
 
 // What is below would be asked about at one place and not at the other.
 Result<> PolicedTree::ask_to_move(const Caller& caller, const std::string& path) const {
-    return ask(caller, "rename", path,
-               {"it would carry what is below into or out of a rule"});
+    return ask(caller, "rename", path, {"it would carry what is below into or out of a rule"});
 }
 
 // Where birth times say nothing, it was there before.
@@ -85,8 +84,7 @@ Result<> PolicedTree::may_write(const Caller& caller, const char* operation, con
     if (refused.write || !path) return refuse(caller, operation, path, type);
     const bool agent = mark.user == mark.agent || caller.pid == 0 || origins_.is_agent(caller.pid);
     const Verdict verdict = policy().judge(*path, type & S_IFMT, agent);
-    if (!verdict.asks)
-        return ask(caller, operation, *path, {"another name of it is asked about"});
+    if (!verdict.asks) return ask(caller, operation, *path, {"another name of it is asked about"});
     if (verdict.writing->existing_only && is_of_this_task(key_of())) return {};
     return ask(caller, operation, *path, {describe(*verdict.writing)});
 }

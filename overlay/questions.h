@@ -31,7 +31,8 @@ class Questions final : public Waiting {
     struct About {
         std::string operation;
         std::string path;
-        std::string topic{};  ///< what the question is about, when not the path with all that is done
+        std::string
+            topic{};  ///< what the question is about, when not the path with all that is done
         std::string rule;
         std::string detail;                  ///< of this case; not part of what --all answers
         std::optional<std::string> session;  ///< of the agent; nothing: the user

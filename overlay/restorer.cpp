@@ -9,6 +9,7 @@
 #include "base/crash_point.h"
 #include "base/lend_mode.h"
 #include "base/progress.h"
+#include "overlay/overwriting.h"
 
 namespace unwrite::overlay {
 
@@ -83,6 +84,7 @@ Result<> Restorer::invert_name(const Delta& delta, const journal::NameState& sta
         TRY_ASSIGN(const HandlePtr handle, locator_.at(image.at, (*standing)->key));
         TRY(invert_moved(delta, (*standing)->key, handle->fd.get(), into));
     }
+    if (*standing && !stays) TRY(invert_displaced(delta, (*standing)->key, into));
     NameImage now{image.at, std::nullopt, 0};
     if (*standing) {
         now.object = (*standing)->key;
@@ -97,14 +99,36 @@ Result<> Restorer::invert_name(const Delta& delta, const journal::NameState& sta
     return {};
 }
 
+// In the attic it may be written to as well, by who has it open, and is in no state then: when it
+// comes back it is to be what it was.
+Result<> Restorer::invert_displaced(const Delta& delta, const ObjectKey& key, DeltaWriter& into) {
+    const Unseen::ImagePtr carried = unseen_.image(key);
+    if (!carried) return {};
+    TRY_ASSIGN(const HandlePtr bytes, carried->whole(key, locator_.scratch()));
+    TRY_ASSIGN(const struct stat st, sys::stat_fd(bytes->fd.get()));
+    const auto size = static_cast<std::uint64_t>(st.st_size);
+    const auto image = delta.objects.find(key);
+    const bool known = image != delta.objects.end() && !image->second.origins.empty();
+    const journal::OriginNumber first = known ? *image->second.origins.begin() : 0;
+    TRY(into.attributes(key, carried->attributes, first));
+    TRY(into.size(key, size, first));
+    return into.content(key, bytes->fd.get(), 0, size);
+}
+
 Result<> Restorer::invert_object(const ObjectKey& key, const ObjectImage& image,
                                  DeltaWriter& into) {
     const journal::OriginNumber first = image.origins.empty() ? 0 : *image.origins.begin();
     if (image.attributes || image.size) {
+        const Unseen::ImagePtr carried = unseen_.image(key);
         TRY_ASSIGN(const HandlePtr handle,
-                   locator_.object(key, image.size ? Access::kRead : Access::kPath));
+                   carried ? carried->whole(key, locator_.scratch())
+                           : locator_.object(key, image.size ? Access::kRead : Access::kPath));
         const int fd = handle->fd.get();
-        TRY_ASSIGN(const journal::Attributes attributes, read_attributes(fd));
+        journal::Attributes attributes;
+        if (carried) attributes = carried->attributes;
+        if (!carried) {
+            TRY_ASSIGN(attributes, read_attributes(fd));
+        }
         TRY(into.attributes(key, attributes, first));
         if (image.size) {
             TRY_ASSIGN(const struct stat st, sys::stat_fd(fd));
@@ -254,8 +278,29 @@ Result<> Restorer::fill_name(const NameImage& image) {
 
 // ---- aspects
 
-Result<> Restorer::apply_content(const ObjectKey& key, const ObjectImage& image,
-                                 const DataOf& data) {
+/// Of what is carried, so that what is written to it meanwhile stays.
+Result<> Restorer::apply_beside(const Unseen::Image& carried, int fd, const ObjectKey& key,
+                                const ObjectImage& image, const DataOf& data) {
+    TRY_ASSIGN(const Content was, carried.content(key));
+    Overwriting file(fd, was);
+    // Where ranges overlap, the last one counts.
+    for (std::size_t i = image.content.size(); i-- > 0;) {
+        const ContentImage& range = image.content[i];
+        if (range.offset >= *image.size) continue;
+        const std::uint64_t length = std::min(range.length, *image.size - range.offset);
+        int source = -1;
+        if (range.position != ContentImage::kHole) {
+            TRY_ASSIGN(source, data(key, i));
+        }
+        TRY(file.write(range.offset, length, source, range.position));
+    }
+    TRY(file.end_at(*image.size));
+    changed_object(key);
+    return {};
+}
+
+Result<> Restorer::apply_content(const ObjectKey& key, const ObjectImage& image, const DataOf& data,
+                                 Meanwhile meanwhile) {
     if (!image.size) return {};
     TRY_ASSIGN(const HandlePtr handle, locator_.object(key, Access::kWrite));
     const int fd = handle->fd.get();
@@ -265,6 +310,9 @@ Result<> Restorer::apply_content(const ObjectKey& key, const ObjectImage& image,
     if (image.attributes && (st.st_mode & (S_ISUID | S_ISGID)) != 0)
         ignore(sys::change_mode(fd, st.st_mode & 01777U),
                "the write of who may not do it clears them");
+    const Unseen::ImagePtr carried = unseen_.image(key);
+    if (carried && meanwhile == Meanwhile::kStays)
+        return apply_beside(*carried, fd, key, image, data);
     if (static_cast<std::uint64_t>(st.st_size) != *image.size) TRY(sys::truncate(fd, *image.size));
     crash_point("restore.content.truncated");
     for (std::size_t i = 0; i < image.content.size(); ++i) {
@@ -291,8 +339,11 @@ Result<> Restorer::apply_attributes(const ObjectKey& key, const journal::Attribu
     return {};
 }
 
-Result<> Restorer::apply(const Delta& delta, const DataOf& data) {
+Result<> Restorer::apply(const Delta& delta, const DataOf& data, Meanwhile meanwhile) {
     Progress progress("restoring", 2 * (delta.names.size() + delta.objects.size()));
+    for (const auto& [key, image] : delta.objects) {
+        if (unseen_.image(key)) TRY(apply_content(key, image, data, meanwhile));
+    }
     for (const auto& [key, state] : delta.names) {
         TRY(empty_name(state.image));
         progress.step();
@@ -302,7 +353,7 @@ Result<> Restorer::apply(const Delta& delta, const DataOf& data) {
         progress.step();
     }
     for (const auto& [key, image] : delta.objects) {
-        TRY(apply_content(key, image, data));
+        if (!unseen_.image(key)) TRY(apply_content(key, image, data, meanwhile));
         progress.step();
     }
     for (const bool directories : {false, true}) {

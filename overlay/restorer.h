@@ -7,12 +7,16 @@
 // is emptied: its object moves to the attic. Then every wanted object is put at its name, out of
 // the attic. So exchanged names, cycles, renamed parents and file-to-directory flips need no order.
 // Aspects follow, and the directories' attributes last, for moving names changes mtimes.
+//
+// What is carried (unseen.h) is not read from the file: its image is how things stand. And it is
+// written first, and beside whoever changes it unseen meanwhile.
 #pragma once
 
 #include <functional>
 
 #include "overlay/attributes.h"
 #include "overlay/locator.h"
+#include "overlay/unseen.h"
 
 namespace unwrite::overlay {
 
@@ -22,7 +26,8 @@ struct RestoreSettings {
 
 class Restorer {
  public:
-    Restorer(Locator& locator, RestoreSettings settings) : locator_(locator), settings_(settings) {}
+    Restorer(Locator& locator, const Unseen& unseen, RestoreSettings settings)
+        : locator_(locator), unseen_(unseen), settings_(settings) {}
 
     /// Appends to `into` the images of the live state for all that `delta` mentions. Changes
     /// nothing in the workspace. kCorrupt when something the delta needs is missing: the caller
@@ -30,7 +35,10 @@ class Restorer {
     Result<> invert(const journal::Delta& delta, journal::DeltaWriter& into);
     /// Where the bytes of the n-th content image of an object are: an open descriptor.
     using DataOf = std::function<Result<int>(const ObjectKey& key, std::size_t image)>;
-    Result<> apply(const journal::Delta& delta, const DataOf& data);
+    /// What somebody changed unseen in what is carried, since it is: it stays, as if it came after
+    /// this (overwriting.h), or goes, for the live file is known to be something else.
+    enum class Meanwhile { kStays, kGoes };
+    Result<> apply(const journal::Delta& delta, const DataOf& data, Meanwhile meanwhile);
 
     /// What the applies so far changed, for the kernel's caches; taken out.
     Restored take_restored();
@@ -43,6 +51,8 @@ class Restorer {
                             journal::DeltaWriter& into);
     Result<> invert_moved(const journal::Delta& delta, const ObjectKey& key, int fd,
                           journal::DeltaWriter& into);
+    Result<> invert_displaced(const journal::Delta& delta, const ObjectKey& key,
+                              journal::DeltaWriter& into);
     Result<> invert_object(const ObjectKey& key, const journal::ObjectImage& image,
                            journal::DeltaWriter& into);
     Result<> invert_parents(const journal::Delta& delta, journal::DeltaWriter& into);
@@ -51,12 +61,15 @@ class Restorer {
     Result<> put_directory(const journal::NameImage& image, int parent);
     Result<> put_file(const journal::NameImage& image, int parent);
     Result<> apply_content(const ObjectKey& key, const journal::ObjectImage& image,
-                           const DataOf& data);
+                           const DataOf& data, Meanwhile meanwhile);
+    Result<> apply_beside(const Unseen::Image& carried, int fd, const ObjectKey& key,
+                          const journal::ObjectImage& image, const DataOf& data);
     Result<> apply_attributes(const ObjectKey& key, const journal::Attributes& wanted);
     void changed_name(const NameKey& name, bool existed, bool exists, std::uint32_t type);
     void changed_object(const ObjectKey& key);
 
     Locator& locator_;
+    const Unseen& unseen_;
     RestoreSettings settings_;
     Restored restored_;
     std::vector<NameKey> changed_name_keys_;

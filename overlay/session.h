@@ -44,6 +44,8 @@ struct Found {
     /// What somebody changed between the interruption and now, where that restore was to write
     /// (overlay/set_aside.h): paths.
     std::vector<std::string> set_aside{};
+    /// Files that a process of a mount that is gone can still write to, without a rule: paths.
+    std::vector<std::string> in_use{};
 };
 
 class Session {

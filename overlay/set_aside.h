@@ -18,7 +18,8 @@ namespace unwrite::overlay {
 Result<std::vector<std::string>> set_aside(Locator& locator, const LayerPtr& wanted,
                                            const LayerPtr& before);
 
-/// Renames what stands at a name, `there`, in the same way; its new path goes to `kept`. Gate closed.
+/// Renames what stands at a name, `there`, in the same way; its new path goes to `kept`. Gate
+/// closed.
 Result<> move_aside(Locator& locator, const NameKey& at, const ObjectKey& there,
                     std::vector<std::string>& kept);
 

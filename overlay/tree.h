@@ -15,6 +15,7 @@
 
 #include "base/object_key.h"
 #include "base/syscalls.h"
+#include "overlay/handle.h"
 #include "overlay/waiting.h"
 
 namespace unwrite::overlay {
@@ -128,6 +129,24 @@ class Tree {
                             NodeId to_parent, std::string_view to_name, unsigned flags) = 0;
     virtual Result<Entry> link(const Caller& caller, NodeId id, NodeId to_parent,
                                std::string_view to_name) = 0;
+
+    /// Makes ready, once and before serving, what backing() and begin_unseen() need: who writes
+    /// unseen must be held while a state is restored (base/write_hold.h, errors as there).
+    virtual Result<> allow_unseen() = 0;
+    /// A descriptor of the object that the kernel may open it by, for reading or as well for
+    /// writing: a path, verified. ENOTSUP where its writers cannot be held; EACCES when the caller
+    /// may not read it; what the real file's opening for writing fails with.
+    virtual Result<HandlePtr> backing(const Caller& caller, NodeId id, bool writes) = 0;
+    /// From here to end_unseen(), which gives one call back, the object's bytes may be changed
+    /// without a request: what they are is captured first, and at the beginning of each interval.
+    /// Errors as of write(). Where such a beginning cannot be captured (no room), the log says so.
+    virtual Result<> begin_unseen(const Caller& caller, NodeId id) = 0;
+    /// `may_be_mapped`: the file was open for reading and writing, so that a mapping may be left.
+    /// Until the kernel says that there is none, it goes on as if nothing had ended.
+    virtual void end_unseen(NodeId id, bool may_be_mapped) = 0;
+    /// Whether begin_unseen() has little to copy now: the object was made or captured whole in this
+    /// interval, or is small.
+    virtual bool costs_little_unseen(NodeId id) = 0;
 
     virtual Result<std::size_t> read(NodeId id, sys::Bytes out, std::uint64_t offset) = 0;
     /// `kill_privileges`: the kernel asks to clear setuid/setgid (FUSE_WRITE_KILL_SUIDGID).

@@ -102,21 +102,37 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     Result<NodeNumber> seal(NodeKind kind, const std::string& name, const std::string& text,
                             OriginNumber origin, const std::string& cause = {},
                             bool ends_pending = false);
+    /// The same for an interval that is idle and not empty.
+    Result<NodeNumber> seal_idle(NodeKind kind, const std::string& name, const std::string& text,
+                                 OriginNumber origin, const std::string& cause);
     Result<> set_pending(const std::optional<journal::Pending>& pending);
     Result<> end_pending(NodeNumber redo_tip);
-    Result<> go_to(NodeNumber target, NodeNumber redo_tip);
+    /// What was written unseen while the first edge was made ready: kRefuse gives ESTALE, nothing
+    /// was done; kStays leaves it there, as if it had come after, and so it is at every later edge.
+    enum class Late { kRefuse, kStays };
+    Result<> go_to(NodeNumber target, NodeNumber redo_tip, Late late);
     Result<> cross_all(NodeNumber target);
+    Result<> write_inverse(const journal::Delta& delta, journal::DeltaNumber number);
     Result<> cross(const Crossing& crossing, const Node& node, NodeNumber target);
+    Result<> begin_applying(const journal::Pending& pending, const LayerPtr& layer, bool is_last);
+    Result<> begin_interval_anew();
+    Result<> stop_before_applying(const Error& why, journal::Pending pending);
     Result<> turn_back(const Error& why, const journal::Pending& pending);
-    Result<> apply(const journal::Delta& delta, const Restorer::DataOf& data_of);
-    Result<> apply_delta(const journal::Delta& delta, journal::DeltaNumber number);
+    using Meanwhile = Restorer::Meanwhile;
+    Result<> apply(const journal::Delta& delta, const Restorer::DataOf& data_of,
+                   Meanwhile meanwhile);
+    Result<> apply_delta(const journal::Delta& delta, journal::DeltaNumber number,
+                         Meanwhile meanwhile);
     Result<> arrive(const Crossing& crossing, const Node& node, journal::DeltaNumber inverse,
                     NodeNumber target);
     Result<> finish_pending(const journal::Pending& pending);
     Result<Edges> all_edges();
+    Result<> take_over_unseen();
+    Result<NodeId> look_up(const std::string& path);
     Result<> mend_for_recovery();
     Result<> recover_closed();
     Result<> apply_images(const RevertPlan& plan);
+    Result<> refuse_late_writes(const journal::Delta& delta);
     Result<> take_back_images(const Error& why);
     Result<> drop_all_but(NodeNumber node);
     struct Weighed;
@@ -140,6 +156,13 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     Result<> repair_audit(Checked& checked);
     std::string mark_of(int root, const std::string& path) const;
     bool is_empty_delta(journal::DeltaNumber delta) const;
+    Result<bool> is_as_in(const LayerPtr& layer, const ObjectKey& key);
+    /// The open interval holds nothing, or nothing but what may change unseen and did not.
+    Result<bool> is_idle();
+    Result<bool> looks_idle();  ///< the same, with the gate open
+    /// Before the live state moves: the open interval becomes a state, unless it is idle, and what
+    /// is changed unseen is carried from there. Gate closed.
+    Result<> end_interval(const std::string& text, const std::string& cause);
     /// `redo_tip`: where redo leads afterwards, when the caller knows.
     Result<Moved> move(const Asker& asker, NodeNumber target, Consent consent, bool refuse_behind,
                        std::optional<NodeNumber> redo_tip = std::nullopt);
@@ -159,8 +182,8 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     Result<> check_written_behind(const RevertPlan& plan);
     Result<Moved> carry_out(const Asker& asker, const RevertPlan& plan, const std::string& text,
                             bool dry_run);
-    Result<NodeNumber> undo_target(const History& history, unsigned count) const;
-    Result<NodeNumber> redo_target(const History& history, unsigned count) const;
+    Result<NodeNumber> undo_target(const History& history, unsigned count);
+    Result<NodeNumber> redo_target(const History& history, unsigned count);
     OriginNumber origin_of(const Asker& asker);
     std::set<NodeNumber> collectable(const History& history, const Retention& retention) const;
 
@@ -182,7 +205,8 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     Inspector inspector_;
     Tally tally_;  // guarded by operation_mutex_
     std::mutex operation_mutex_;
-    journal::Head head_;  // guarded by operation_mutex_; what the store says
+    Late late_ = Late::kStays;  // guarded by operation_mutex_; of the restore under way
+    journal::Head head_;        // guarded by operation_mutex_; what the store says
     Found found_;
     bool opened_ = false;
 };

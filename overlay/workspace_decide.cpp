@@ -257,7 +257,7 @@ Result<> Workspace::apply_decision(const Weighed& weighed, const Decision& decis
 
 Result<Decided> Workspace::decide(const Asker& asker, const Decision& decision, bool dry_run) {
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
-    TRY(closing.refuse_if_wounded("commit"));
+    TRY(closing.refuse_if_unable("commit"));
     locator_.begin();
     TRY_ASSIGN(Weighed weighed, weigh(asker, decision));
     if (weighed.keep.empty() && weighed.back.empty())

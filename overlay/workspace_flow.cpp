@@ -80,6 +80,25 @@ Result<NodeNumber> Workspace::seal(NodeKind kind, const std::string& name, const
     return changed.nodes.front();
 }
 
+// What the open interval holds, the files are at this state as well: it stays the open one, and the
+// node's own is empty. So who only holds a file open makes no step.
+Result<NodeNumber> Workspace::seal_idle(NodeKind kind, const std::string& name,
+                                        const std::string& text, OriginNumber origin,
+                                        const std::string& cause) {
+    TRY(sync_if_durable());
+    Store::Change number;
+    number.take_delta_number = true;
+    TRY_ASSIGN(const Store::Changed taken, store_sealed(number));
+    Store::Change change = sealing(kind, name, text, origin, cause);
+    change.add_nodes.front().delta = taken.delta;
+    change.head->redo_tip = head_.redo_tip;
+    change.take_delta_number = false;
+    change.open_delta_is_new = false;
+    crash_point("seal.idle");
+    TRY_ASSIGN(const Store::Changed changed, store_sealed(change));
+    return changed.nodes.front();
+}
+
 // Nothing moves, so neither the kernel nor anyone who watches is told; and a write that waits for
 // this must not be waited for, so nothing is written back. (A mapping's stores of before may thus
 // fall behind the division, like those of anyone who does not sync.)
@@ -87,9 +106,11 @@ Result<bool> Workspace::divide(const Who& who) {
     const std::lock_guard lock(operation_mutex_);
     const Gate::Closed closed = gate_.close();
     if (gate_.wounded() || capture_.interval_is_empty()) return false;
+    const LiveTree::Held held(tree_);
     TRY(seal(NodeKind::kTurn, "",
              "before " + origins_->name_of(who.session) + " changed what others had changed",
              who.origin));
+    tree_.capture_unseen();
     return true;
 }
 
@@ -114,20 +135,22 @@ Result<> Workspace::end_pending(NodeNumber redo_tip) {
                  "end a restore: " + ended.error().message(), "run `unwrite recover`");
 }
 
-Result<> Workspace::apply_delta(const Delta& delta, DeltaNumber number) {
+Result<> Workspace::apply_delta(const Delta& delta, DeltaNumber number, Meanwhile meanwhile) {
     TRY_ASSIGN(const UniqueFd data,
                journal::open_delta_data(journal_->state_dir().deltas(), number));
     const int fd = data.get();
-    return apply(delta, [fd](const ObjectKey&, std::size_t) -> Result<int> { return fd; });
+    return apply(
+        delta, [fd](const ObjectKey&, std::size_t) -> Result<int> { return fd; }, meanwhile);
 }
 
 // What the restore leaves is ours like any other change: whoever changes it behind the mount before
 // the next one is noticed too.
-Result<> Workspace::apply(const Delta& delta, const Restorer::DataOf& data_of) {
+Result<> Workspace::apply(const Delta& delta, const Restorer::DataOf& data_of,
+                          Meanwhile meanwhile) {
     tally_.forget();
     capture_.forget_stamps(delta);
     janitor_.restore_begins();
-    TRY(restorer_.apply(delta, data_of));
+    TRY(restorer_.apply(delta, data_of, meanwhile));
     for (const auto& [key, image] : delta.objects) {
         if (!image.size) continue;
         const auto handle = locator_.object(key, Access::kPath);
@@ -158,7 +181,8 @@ Result<> Workspace::turn_back(const Error& why, const Pending& pending) {
     const int deltas = journal_->state_dir().deltas();
     const auto back = [&]() -> Result<> {
         TRY_ASSIGN(const Delta inverse, journal::read_delta(deltas, pending.inverse));
-        TRY(apply_delta(inverse, pending.inverse));
+        TRY(apply_delta(inverse, pending.inverse, Meanwhile::kGoes));
+        if (tree_.unseen().any()) TRY(begin_interval_anew());
         return set_pending(Pending{pending.verb, pending.target, 0, 0, false});
     }();
     if (!back) {
@@ -171,36 +195,120 @@ Result<> Workspace::turn_back(const Error& why, const Pending& pending) {
     return why;
 }
 
+// Who has a file mapped can be neither seen nor held. What was stored to it since it was copied is
+// in no state yet, and the restore is about to write there.
+Result<> Workspace::refuse_late_writes(const Delta& delta) {
+    for (const auto& [key, image] : delta.objects) {
+        if (!image.size) continue;
+        TRY_ASSIGN(const bool same, tree_.is_as_carried(key));
+        if (same) continue;
+        return Error(ErrorKind::kConflict, ESTALE,
+                     locator_.live_path(key).value_or(journal::Attic::file_name(key)) +
+                         " is written to at this moment",
+                     "try again, or end who writes to it");
+    }
+    return {};
+}
+
+Result<> Workspace::write_inverse(const Delta& delta, DeltaNumber number) {
+    const int deltas = journal_->state_dir().deltas();
+    // After a power cut the store may hand out a number whose files were there already.
+    TRY(journal::remove_delta(deltas, number));
+    DeltaWriter writer(deltas, number);
+    writer.hold();
+    Result<> inverted = restorer_.invert(delta, writer);
+    if (inverted) inverted = options_.durable ? writer.sync() : writer.flush();
+    if (!inverted) ignore(journal::remove_delta(deltas, number), "nothing needs it");
+    return inverted;
+}
+
+// Whoever writes unseen goes on when this process is killed. So the journal has at any time what
+// his files are at the state that it names: the open interval, which is empty or idle, stays until
+// one with the images of the far side takes its place, in the transaction from which on that is
+// where recovery leads. (On the way to a further state that one is empty.)
+Result<> Workspace::begin_applying(const Pending& pending, const LayerPtr& layer, bool is_last) {
+    crash_point("cross.apply.before");
+    if (!layer || (!is_last && capture_.interval_is_empty())) return set_pending(pending);
+    const int deltas = journal_->state_dir().deltas();
+    Store::Change number;
+    number.take_delta_number = true;
+    TRY_ASSIGN(const Store::Changed taken, store(number));
+    TRY(journal::remove_delta(deltas, taken.delta));
+    const DeltaNumber old = head_.open_delta;
+    capture_.begin_interval(taken.delta);
+    const auto begun = [&]() -> Result<> {
+        if (is_last) TRY(tree_.adopt_unseen(layer));
+        crash_point("cross.unseen");
+        Store::Change change;
+        change.pending = std::optional<Pending>(pending);
+        change.head = head_;
+        change.head->open_delta = taken.delta;
+        TRY(store(change));
+        return {};
+    }();
+    if (!begun) capture_.begin_interval(old);
+    ignore(journal::remove_delta(deltas, begun ? old : taken.delta), "nothing refers to it");
+    return begun;
+}
+
+// What the open interval holds is no image of the state that is the head.
+Result<> Workspace::begin_interval_anew() {
+    Store::Change change;
+    change.head = head_;
+    change.take_delta_number = true;
+    change.open_delta_is_new = true;
+    const DeltaNumber old = head_.open_delta;
+    TRY_ASSIGN(const Store::Changed changed, store(change));
+    capture_.begin_interval(changed.delta);
+    ignore(journal::remove_delta(journal_->state_dir().deltas(), old), "nothing refers to it");
+    return {};
+}
+
+Result<> Workspace::stop_before_applying(const Error& why, Pending pending) {
+    pending.applying = false;
+    Result<> stopped = begin_interval_anew();
+    if (stopped) stopped = set_pending(pending);
+    if (!stopped) {
+        gate_.set_wounded(true);
+        return Error(ErrorKind::kRecovery, stopped.error().number(), stopped.error().message(),
+                     "run `unwrite recover`");
+    }
+    ignore(journal::remove_delta(journal_->state_dir().deltas(), pending.inverse),
+           "nothing needs it");
+    return why;
+}
+
 Result<> Workspace::cross(const Crossing& crossing, const Node& node, NodeNumber target) {
     const int deltas = journal_->state_dir().deltas();
     TRY_ASSIGN(const Delta delta, journal::read_delta(deltas, crossing.delta));
-    if (delta.empty()) return arrive(crossing, node, crossing.delta, target);
+    LayerPtr layer;
+    if (tree_.unseen().any()) {
+        TRY_ASSIGN(layer, Layers(*journal_).read(crossing.delta));
+    }
+    if (delta.empty() && !layer) return arrive(crossing, node, crossing.delta, target);
     Store::Change number;
     number.take_delta_number = true;
     TRY_ASSIGN(const Store::Changed taken, store(number));
     Pending pending{Pending::Verb::kRestore, target, crossing.edge, taken.delta, false};
     TRY(set_pending(pending));
-    {
-        // After a power cut the store may hand out a number whose files were there already.
-        TRY(journal::remove_delta(deltas, taken.delta));
-        DeltaWriter writer(deltas, taken.delta);
-        writer.hold();
-        Result<> inverted = restorer_.invert(delta, writer);
-        if (inverted) inverted = options_.durable ? writer.sync() : writer.flush();
-        if (!inverted) {
-            ignore(journal::remove_delta(deltas, taken.delta), "nothing needs it");
-            return inverted;
-        }
-    }
+    TRY(write_inverse(delta, taken.delta));
     pending.applying = true;
-    crash_point("cross.apply.before");
-    TRY(set_pending(pending));
+    const Result<> begun = begin_applying(pending, layer, crossing.reached == target);
+    if (!begun) {
+        ignore(journal::remove_delta(deltas, taken.delta), "nothing needs it");
+        return begun;
+    }
+    if (layer && late_ == Late::kRefuse) {
+        const Result<> none_late = refuse_late_writes(delta);
+        if (!none_late) return stop_before_applying(none_late.error(), pending);
+    }
     const auto crossed = [&]() -> Result<> {
-        TRY(apply_delta(delta, crossing.delta));
+        TRY(apply_delta(delta, crossing.delta, Meanwhile::kStays));
         if (options_.durable) TRY(sys::sync_filesystem(deltas));
         return arrive(crossing, node, taken.delta, target);
     }();
     if (!crossed) return turn_back(crossed.error(), pending);
+    if (layer) tree_.unseen().crossed(layer);
     ignore(journal::remove_delta(deltas, crossing.delta), "nothing refers to it");
     return {};
 }
@@ -208,15 +316,19 @@ Result<> Workspace::cross(const Crossing& crossing, const Node& node, NodeNumber
 Result<> Workspace::cross_all(NodeNumber target) {
     TRY_ASSIGN(const History history, this->history());
     TRY_ASSIGN(auto path, history.path_to(target));
-    path.erase(path.begin());  // the open interval is empty: it was sealed
-    for (const Crossing& crossing : path)
+    path.erase(path.begin());  // the open interval is empty, for it was sealed, or idle
+    for (const Crossing& crossing : path) {
         TRY(cross(crossing, history.nodes.at(crossing.edge), target));
+        late_ = Late::kStays;
+    }
     return {};
 }
 
-// The open interval must be empty. Several edges are one move: when one of them cannot be crossed,
-// those before it are crossed back, and when that fails too, recovery does it.
-Result<> Workspace::go_to(NodeNumber target, NodeNumber redo_tip) {
+// The open interval must be empty or idle. Several edges are one move: when one of them cannot be
+// crossed, those before it are crossed back, and when that fails too, recovery does it.
+Result<> Workspace::go_to(NodeNumber target, NodeNumber redo_tip, Late late) {
+    TRY(tree_.carry_unseen());
+    late_ = late;
     const NodeNumber start = head_.current;
     const NodeNumber tip = head_.redo_tip;
     // A commit may have removed it since it was chosen; recovery must never be asked for what is
@@ -267,12 +379,16 @@ Result<> Workspace::finish_pending(const Pending& pending) {
         TRY_ASSIGN(const LayerPtr before, layers.read(pending.inverse));
         TRY_ASSIGN(const auto kept, set_aside(locator_, wanted, before));
         found_.set_aside.insert(found_.set_aside.end(), kept.begin(), kept.end());
-        TRY(apply_delta(wanted->delta, node.delta));
+        TRY(apply_delta(wanted->delta, node.delta, Meanwhile::kGoes));
         TRY(arrive(crossing, node, pending.inverse, pending.target));
+        tree_.unseen().crossed(wanted);
         TRY(journal::remove_delta(deltas, crossing.delta));
     }
-    if (!capture_.interval_is_empty()) TRY(seal(NodeKind::kUndo, "", "interrupted", 0));
-    return go_to(pending.target, head_.redo_tip);
+    if (!capture_.interval_is_empty()) {
+        TRY(seal(NodeKind::kUndo, "", "interrupted", 0));
+        tree_.unseen().drop_images();  // they are of the state before it
+    }
+    return go_to(pending.target, head_.redo_tip, Late::kStays);
 }
 
 Result<Edges> Workspace::all_edges() {

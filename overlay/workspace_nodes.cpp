@@ -45,8 +45,11 @@ Result<Node> Workspace::checkpoint(const Asker& asker, NodeKind kind, const std:
     TRY(check_name(name));
     const OriginNumber origin = origin_of(asker);
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
-    TRY(closing.refuse_if_wounded("checkpoint"));
-    TRY_ASSIGN(const NodeNumber number, seal(kind, name, text, origin, asker.cause));
+    TRY(closing.refuse_if_unable("checkpoint"));
+    TRY_ASSIGN(const bool idle, is_idle());
+    TRY_ASSIGN(const NodeNumber number, idle && !capture_.interval_is_empty()
+                                            ? seal_idle(kind, name, text, origin, asker.cause)
+                                            : seal(kind, name, text, origin, asker.cause));
     TRY_ASSIGN(const History history, this->history());
     return history.nodes.at(number);
 }
@@ -125,6 +128,7 @@ std::string Workspace::mark_of(int root, const std::string& path) const {
 
 Result<std::vector<std::string>> Workspace::marks(const std::vector<std::string>& paths) {
     if (KernelCaches* const caches = tree_.caches()) caches->write_back();
+    tree_.end_lingering();
     TRY_ASSIGN(const HandlePtr root, objects_.open(objects_.root(), Access::kPath));
     std::vector<std::string> marks;
     for (const std::string& path : paths)
@@ -135,7 +139,7 @@ Result<std::vector<std::string>> Workspace::marks(const std::vector<std::string>
 Result<Node> Workspace::commit(const Asker& asker, const std::string& text, bool keep_history) {
     const OriginNumber origin = origin_of(asker);
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
-    TRY(closing.refuse_if_wounded("commit"));
+    TRY(closing.refuse_if_unable("commit"));
     if (head_.current == head_.root && capture_.interval_is_empty() && !keep_history) {
         TRY_ASSIGN(const History history, this->history());
         if (history.nodes.size() == 1)
@@ -209,7 +213,7 @@ Result<Collected> Workspace::gc(const Retention& retention) {
     Collected collected;
     {
         Closing closing(operation_mutex_, gate_, tree_, restorer_);
-        TRY(closing.refuse_if_wounded("gc"));
+        TRY(closing.refuse_if_unable("gc"));
         TRY_ASSIGN(const History history, this->history());
         const std::set<NodeNumber> gone = collectable(history, retention);
         for (const NodeNumber number : gone)

@@ -1,10 +1,14 @@
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/reflink.h"
+#include "base/writers.h"
+#include "journal/unseen_notes.h"
 #include "overlay/closing.h"
 #include "overlay/replacing.h"
+#include "overlay/walk.h"
 #include "overlay/workspace.h"
 
 namespace unwrite::overlay {
@@ -54,7 +58,7 @@ Workspace::Workspace(std::unique_ptr<journal::Journal> journal, UniqueFd directo
             [this](const Who& who) { return divide(who); }),
       reserve_(journal_->state_dir().fd(), options.reserve),
       locator_(objects_, *journal_),
-      restorer_(locator_, RestoreSettings{options.mtime_now}),
+      restorer_(locator_, tree_.unseen(), RestoreSettings{options.mtime_now}),
       inspector_(locator_, *journal_, *origins_),
       tally_(locator_, *journal_, capture_),
       head_(head) {
@@ -94,6 +98,8 @@ Result<std::unique_ptr<Workspace>> Workspace::open(UniqueFd directory,
     TRY_ASSIGN(const journal::Stamps stamps, journal::take_stamps(state));
     // Those of a life that was interrupted came back with a power cut.
     if (!found.interrupted) workspace->capture_.begin_with(stamps);
+    const Result<> taken_over = workspace->take_over_unseen();
+    if (!taken_over) return taken_over.error().with_context("look who has files open");
     {
         Closing closing(workspace->operation_mutex_, workspace->gate_, workspace->tree_,
                         workspace->restorer_);
@@ -130,6 +136,65 @@ Result<std::unique_ptr<Workspace>> Workspace::open(UniqueFd directory,
     return workspace;
 }
 
+namespace {
+
+/// Which of the files below `top` somebody can write to: paths. What cannot be found out counts.
+Result<std::vector<std::string>> open_for_writing(int top,
+                                                  const std::unordered_set<ObjectKey>& keys) {
+    std::vector<std::string> found;
+    TRY_ASSIGN(UniqueFd directory, sys::open_at(top, ".", O_RDONLY | O_DIRECTORY));
+    TRY(walk_below(std::move(directory), [&](const std::string& path, const sys::StatX& x) {
+        if (!S_ISREG(x.st.st_mode) || !keys.contains(key_of(x))) return true;
+        const auto file = sys::open_at(top, path, O_PATH | O_NOFOLLOW);
+        const auto writers =
+            file ? sys::is_open_for_writing(file->get()) : Result<bool>(file.error());
+        if (!writers || *writers) found.push_back(path);
+        return true;
+    }));
+    return found;
+}
+
+}  // namespace
+
+// The kernel goes on serving who had a file open in a former life; also one that lies in the attic,
+// from where a restore may fetch it.
+Result<> Workspace::take_over_unseen() {
+    TRY_ASSIGN(const auto keys, journal::noted_unseen(journal_->state_dir().fd()));
+    if (keys.empty()) return {};
+    ignore(tree_.allow_unseen(), "they are not held, then");
+    TRY_ASSIGN(const HandlePtr root, objects_.open(objects_.root(), Access::kPath));
+    TRY_ASSIGN(found_.in_use, open_for_writing(root->fd.get(), keys));
+    for (const std::string& path : found_.in_use) {
+        TRY_ASSIGN(const NodeId id, look_up(path));
+        TRY(tree_.take_over_unseen(id));
+    }
+    TRY_ASSIGN(const UniqueFd attic, journal_->state_dir().open_attic());
+    TRY_ASSIGN(const auto displaced, open_for_writing(attic.get(), keys));
+    for (const std::string& path : displaced) {
+        TRY_ASSIGN(UniqueFd file, sys::open_at(attic.get(), path, O_PATH | O_NOFOLLOW));
+        TRY_ASSIGN(const sys::StatX x, sys::statx_at(file.get(), ""));
+        if (objects_.find(key_of(x)) != nullptr) continue;  // it has a name as well
+        const ObjectPtr learned = objects_.learn(key_of(x), x.st.st_mode, nullptr, "", 1);
+        objects_.keep(learned,
+                      std::make_shared<const Handle>(Handle{std::move(file), Access::kPath}));
+        TRY(tree_.take_over_unseen(learned->id()));
+    }
+    return {};
+}
+
+/// Of a path that was found just now; what it looks up stays known.
+Result<NodeId> Workspace::look_up(const std::string& path) {
+    NodeId id = kRootId;
+    for (std::size_t begin = 0; begin < path.size();) {
+        const std::size_t end = std::min(path.find('/', begin), path.size());
+        TRY_ASSIGN(const Entry entry,
+                   tree_.lookup(Caller{}, id, std::string_view(path).substr(begin, end - begin)));
+        id = entry.id;
+        begin = end + 1;
+    }
+    return id;
+}
+
 // What a commit dropped is gone. When nothing is left to go back to, nothing is left in the attic
 // either: link counts are as they were.
 void Workspace::tidy_up() {
@@ -145,6 +210,9 @@ Workspace::~Workspace() {
     if (!opened_) return;
     tidy_up();
     const std::lock_guard lock(operation_mutex_);
+    tree_.end_lingering();
+    if (!tree_.unseen().any())
+        ignore(journal::forget_unseen(journal_->state_dir().fd()), "the next life looks, then");
     const auto left = journal::leave_stamps(journal_->state_dir().fd(), capture_.all_stamps());
     if (!left) log::warning("note what the files look like: " + left.error().message());
     journal::Store::Change change;

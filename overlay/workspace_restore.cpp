@@ -2,6 +2,7 @@
 #include <cerrno>
 
 #include "overlay/closing.h"
+#include "overlay/content.h"
 #include "overlay/state_tags.h"
 #include "overlay/workspace.h"
 
@@ -13,10 +14,64 @@ Error nothing(const std::string& text) {
     return Error(ErrorKind::kNothing, ENOENT, text);
 }
 
+/// All of the content is there, as it is captured before it may change unseen.
+bool is_whole(const journal::ObjectImage& image) {
+    std::uint64_t bytes = 0;
+    for (const journal::ContentImage& piece : image.content)
+        bytes += piece.length;
+    return bytes >= *image.size;
+}
+
 }  // namespace
 
 bool Workspace::is_empty_delta(journal::DeltaNumber delta) const {
     return !journal::delta_has_records(journal_->state_dir().deltas(), delta);
+}
+
+// Of an object that may still be changed it is the copy that is compared, and that stays.
+Result<bool> Workspace::is_as_in(const LayerPtr& layer, const ObjectKey& key) {
+    const journal::ObjectImage& image = *layer->object(key);
+    const Unseen::ImagePtr carried = tree_.unseen().image(key);
+    const auto live = locator_.object(key, Access::kRead);
+    if (!live || !image.size || !image.attributes || !is_whole(image)) return false;
+    const HandlePtr bytes = carried ? carried->bytes : *live;
+    journal::Attributes attributes;
+    if (carried) attributes = carried->attributes;
+    if (!carried) {
+        TRY_ASSIGN(attributes, read_attributes(bytes->fd.get()));
+    }
+    TRY_ASSIGN(const Content then, Content::open(bytes, key, {layer}));
+    TRY_ASSIGN(const Content now,
+               Content::open(bytes, key, carried ? carried->layers : std::vector<LayerPtr>()));
+    if (attributes != *image.attributes || now.size() != then.size()) return false;
+    return equal_in(now, then, {{0, now.size()}});
+}
+
+Result<bool> Workspace::is_idle() {
+    if (capture_.interval_is_empty()) return true;
+    if (!capture_.holds_only_unseen() && !capture_.may_hold_only_unseen()) return false;
+    locator_.begin();
+    Layers layers(*journal_);
+    TRY_ASSIGN(const LayerPtr layer, layers.read(head_.open_delta));
+    if (!layer->delta.names.empty()) return false;
+    for (const auto& [key, image] : layer->delta.objects) {
+        TRY_ASSIGN(const bool same, is_as_in(layer, key));
+        if (!same) return false;
+    }
+    return true;
+}
+
+Result<bool> Workspace::looks_idle() {
+    const std::lock_guard lock(operation_mutex_);
+    return is_idle();
+}
+
+Result<> Workspace::end_interval(const std::string& text, const std::string& cause) {
+    TRY(tree_.carry_unseen());
+    if (capture_.interval_is_empty()) return {};
+    TRY_ASSIGN(const bool idle, is_idle());
+    if (!idle) TRY(seal(NodeKind::kStep, "", text, 0, cause));
+    return {};
 }
 
 bool Workspace::has_changes(const History& history) const {
@@ -147,22 +202,32 @@ Result<Moved> Workspace::move(const Asker& asker, NodeNumber target, Consent con
     const bool own = moved.others.empty() && moved.behind.empty();
     if (consent == Consent::kNone || (consent == Consent::kOwn && !own)) return moved;
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
-    TRY(closing.refuse_if_wounded("restore"));
+    TRY(closing.refuse_if_unable("restore", 3));
     locator_.begin();
     if (foreseen.vanished) {
         TRY(book_vanished(target));
         TRY_ASSIGN(moved.changes, inspector_.changes_to(target, detail));
     }
-    if (!capture_.interval_is_empty())
-        TRY(seal(NodeKind::kStep, "", "before going to n" + std::to_string(target), 0,
-                 asker.cause));
-    moved.from = head_.current;
-    TRY_ASSIGN(const History history, this->history());
-    // After several undos or rollbacks in a row, redo still leads down to where the first began.
-    const NodeNumber tip = head_.redo_tip;
-    const bool further_up =
-        history.is_above(target, moved.from) && history.is_above(moved.from, tip);
-    TRY(go_to(target, redo_tip.value_or(further_up ? tip : moved.from)));
+    // Who stores to a mapping all the time must not keep us from it for ever.
+    constexpr unsigned kMostTries = 3;
+    for (unsigned i = 1;; ++i) {
+        TRY(end_interval("before going to n" + std::to_string(target), asker.cause));
+        moved.from = head_.current;
+        TRY_ASSIGN(const History history, this->history());
+        // After several undos or rollbacks in a row, redo still leads down to where the first
+        // began.
+        const NodeNumber tip = head_.redo_tip;
+        const bool further_up =
+            history.is_above(target, moved.from) && history.is_above(moved.from, tip);
+        const auto gone = go_to(target, redo_tip.value_or(further_up ? tip : moved.from),
+                                i < kMostTries ? Late::kRefuse : Late::kStays);
+        if (gone || gone.error().number() != ESTALE || i == kMostTries) {
+            TRY(gone);
+            break;
+        }
+        // What was written meanwhile is a change like any other.
+        tree_.capture_unseen();
+    }
     return moved;
 }
 
@@ -184,10 +249,11 @@ Result<Moved> Workspace::rollback(const Asker& asker, const std::string& node, b
     return moved;
 }
 
-Result<NodeNumber> Workspace::undo_target(const History& history, unsigned count) const {
+Result<NodeNumber> Workspace::undo_target(const History& history, unsigned count) {
     NodeNumber at = history.head.current;
     unsigned done = 0;
-    if (!is_empty_delta(history.head.open_delta)) {
+    TRY_ASSIGN(const bool idle, looks_idle());
+    if (!idle) {
         ++done;
         at = history.before_turns(at, 0);
     }
@@ -216,9 +282,10 @@ Result<Moved> Workspace::undo(const Asker& asker, unsigned count, Consent consen
 
 // The way down to where the last undo, rollback or discard came from; a step is an edge with
 // changes.
-Result<NodeNumber> Workspace::redo_target(const History& history, unsigned count) const {
+Result<NodeNumber> Workspace::redo_target(const History& history, unsigned count) {
     const NodeNumber current = history.head.current;
-    if (history.head.redo_tip == 0 || !is_empty_delta(history.head.open_delta))
+    TRY_ASSIGN(const bool idle, looks_idle());
+    if (history.head.redo_tip == 0 || !idle)
         return nothing("redo: nothing was undone since the last change");
     std::vector<NodeNumber> down;
     NodeNumber at = history.head.redo_tip;

@@ -82,11 +82,17 @@ std::vector<Change> changes_of(const RevertPlan& plan, Locator& locator) {
 Result<> Workspace::apply_images(const RevertPlan& plan) {
     const int deltas = journal_->state_dir().deltas();
     journal::Pending pending{journal::Pending::Verb::kRestore, head_.current, 0, 0, false};
+    TRY(tree_.carry_unseen());
+    tree_.capture_unseen(LiveTree::Images::kStay);
     const Result<> inverted = restorer_.invert(plan.images, capture_.writer());
     if (!inverted) return inverted;  // records without a change are harmless
     if (options_.durable) TRY(capture_.sync());
     crash_point("revert.apply.before");
     TRY(set_pending(pending));
+    if (const Result<> none_late = refuse_late_writes(plan.images); !none_late) {
+        TRY(end_pending(head_.redo_tip));
+        return none_late;
+    }
     std::map<journal::DeltaNumber, UniqueFd> data;
     const auto data_of = [&](const ObjectKey& key, std::size_t image) -> Result<int> {
         const journal::DeltaNumber number = plan.data.at(key).at(image);
@@ -96,8 +102,9 @@ Result<> Workspace::apply_images(const RevertPlan& plan) {
         TRY_ASSIGN(UniqueFd fd, journal::open_delta_data(deltas, number));
         return data.emplace(number, std::move(fd)).first->second.get();
     };
-    const Result<> applied = apply(plan.images, data_of);
+    const Result<> applied = apply(plan.images, data_of, Meanwhile::kStays);
     crash_point("revert.applied");
+    tree_.unseen().drop_images();  // the state that this makes is what the files are
     if (!applied) return take_back_images(applied.error());
     return {};
 }
@@ -106,7 +113,7 @@ Result<> Workspace::take_back_images(const Error& why) {
     const auto back = [&]() -> Result<> {
         TRY_ASSIGN(const journal::Delta before,
                    journal::read_delta(journal_->state_dir().deltas(), capture_.delta()));
-        return apply_delta(before, capture_.delta());
+        return apply_delta(before, capture_.delta(), Meanwhile::kGoes);
     }();
     if (!back) {
         gate_.set_wounded(true);
@@ -154,7 +161,7 @@ Result<Moved> Workspace::carry_out(const Asker& asker, const RevertPlan& plan,
 
 Result<Moved> Workspace::revert(const Asker& asker, const std::string& what, bool dry_run) {
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
-    TRY(closing.refuse_if_wounded("undo"));
+    TRY(closing.refuse_if_unable("undo", 3));
     locator_.begin();
     TRY_ASSIGN(const History history, this->history());
     RevertSelection selection;
@@ -196,7 +203,7 @@ Result<Moved> Workspace::revert(const Asker& asker, const std::string& what, boo
 Result<Moved> Workspace::restore_paths(const Asker& asker, const std::vector<std::string>& paths,
                                        const std::string& node, bool dry_run) {
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
-    TRY(closing.refuse_if_wounded("restore"));
+    TRY(closing.refuse_if_unable("restore", 3));
     locator_.begin();
     TRY_ASSIGN(const History history, this->history());
     TRY_ASSIGN(const NodeNumber number, history.resolve(node, history.head.root));

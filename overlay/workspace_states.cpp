@@ -103,7 +103,7 @@ Result<> Workspace::StateTree::restore(NodeNumber target) {
         return Error(ErrorKind::kConflict, EBUSY,
                      "revert refused: " + first + " changed behind the mount since");
     }
-    return w.go_to(target, w.head_.current);
+    return w.go_to(target, w.head_.current, Late::kStays);
 }
 
 // The files stay, and so do the nodes; that they count as one step is said by the node on top.
@@ -126,7 +126,7 @@ Result<std::string> Workspace::request_revert(const Asker& asker, const std::str
     TRY_ASSIGN(const edit::RevertRequest request, edit::decode_revert(arguments));
     const OriginNumber origin = origin_of(asker);
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
-    TRY(closing.refuse_if_wounded("revert"));
+    TRY(closing.refuse_if_unable("revert", 3));
     TRY_ASSIGN(const History history, this->history());
     journal::Store::Change change;
     change.update_nodes.push_back(history.nodes.at(history.head.root));
@@ -167,18 +167,17 @@ Result<std::vector<std::string>> Workspace::apply_reverts(const Asker& /*asker*/
         TRY_ASSIGN(const History seen, this->history());
         if (waiting_of(seen.nodes.at(seen.head.root)).empty()) return events;
         Closing closing(operation_mutex_, gate_, tree_, restorer_);
-        TRY(closing.refuse_if_wounded("revert"));
+        TRY(closing.refuse_if_unable("revert", 3));
         locator_.begin();
         TRY_ASSIGN(const History before, this->history());
         const auto waiting = waiting_of(before.nodes.at(before.head.root));
         if (waiting.empty()) return events;  // somebody else was faster
-        if (!capture_.interval_is_empty())
-            TRY(seal(NodeKind::kStep, "", "before a revert_to_state", 0, waiting.front().cause));
+        TRY(end_interval("before a revert_to_state", waiting.front().cause));
         TRY_ASSIGN(History history, this->history());
         StateTree tree(*this, std::move(history), waiting.front());
         const auto drained =
             edit::drain({waiting.front().request}, tree, wall_clock_ns() / 1'000'000);
-        TRY(closing.refuse_if_wounded("revert"));
+        TRY(closing.refuse_if_unable("revert", 3));
         const std::string event = encode_event(drained.front());
         TRY(note_revert(tree, waiting.front(), event));
         events.push_back(event);

@@ -67,6 +67,15 @@ Finding kernel() {
     return {"kernel", Verdict::kGood, fmt::format("{} {}", name.sysname, name.release), ""};
 }
 
+Finding passthrough(const std::string& directory) {
+    const Result<UniqueFd> fd = sys::open_at(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
+    const Result<> can = fs::can_pass_through(fd ? fd->get() : AT_FDCWD);
+    if (can)
+        return {"passthrough", Verdict::kGood, "yes: mount --data-path passthrough, for bulk data",
+                ""};
+    return {"passthrough", Verdict::kNote, "no: " + can.error().message(), can.error().advice()};
+}
+
 Finding descriptors() {
     struct rlimit limit = {};
     ::getrlimit(RLIMIT_NOFILE, &limit);
@@ -143,9 +152,13 @@ void print(Context& context, const std::vector<Finding>& findings) {
 
 Result<int> doctor(Context& context, const DoctorOptions& /*options*/) {
     std::vector<Finding> findings = {
-        device(),      helper(),
-        kernel(),      {"program", Verdict::kGood, std::string("unwrite ") + UNWRITE_VERSION, ""},
-        descriptors(), reflink(context.base)};
+        device(),
+        helper(),
+        kernel(),
+        passthrough(context.base),
+        {"program", Verdict::kGood, std::string("unwrite ") + UNWRITE_VERSION, ""},
+        descriptors(),
+        reflink(context.base)};
     const Result<Config> config = load_user_config();
     findings.push_back(config ? Finding{"settings", Verdict::kGood, "can be read", ""}
                               : Finding{"settings", Verdict::kBad, config.error().message(),

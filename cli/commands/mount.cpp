@@ -30,6 +30,7 @@ Result<int> mount(Context& context, const MountOptions& options) {
     if (info.finished_restore)
         context.notes.line("unwrite: finished a restore or commit that was interrupted");
     tell_set_aside(context, info.set_aside);
+    tell_in_use(context, info.in_use);
     tell_taken_back(context, info.taken_back);
     TRY(settle_unfinished(context, workspace, info.interrupted, ending));
     return kDone;
@@ -48,6 +49,8 @@ void add_mount(CLI::App& app, Context& context) {
                       "Serve in this process; Ctrl-C unmounts");
     command->add_flag("--allow-other", options->request.allow_other,
                       "Let other users in as well (needs user_allow_other in /etc/fuse.conf)");
+    command->add_option("--data-path", options->request.data_path,
+                        "How file content travels: auto, observed or passthrough (root only)");
     command->add_option("--on-unfinished", options->on_unfinished,
                         "What to do with an unfinished task: ask, keep, commit or discard");
     command->footer("Example:\n  unwrite mount ~/project && cd .");

@@ -75,6 +75,7 @@ Result<Workspace> mounted(Context& context) {
     TRY_ASSIGN(const control::DaemonInfo info, mount_directory(context, request));
     context.notes.line("mounted " + quote_name(info.workspace));
     tell_set_aside(context, info.set_aside);
+    tell_in_use(context, info.in_use);
     tell_taken_back(context, info.taken_back);
     TRY_ASSIGN(Workspace fresh, Workspace::open_mounted(info.mount_point));
     TRY(settle_unfinished(context, fresh, info.interrupted, Ending::kKeep));

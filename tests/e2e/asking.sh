@@ -3,6 +3,7 @@
 
 # asks TIMEOUT: the user's configuration has a rule that asks.
 asks() {
+    observed "an open is what is asked about elsewhere"
     mkdir -p "$XDG_CONFIG_HOME/unwrite" "$W/asked"
     cat >"$XDG_CONFIG_HOME/unwrite/unwrite.toml" <<END
 [policy]

@@ -263,6 +263,7 @@ PYTHON
 }
 
 S166_the_journal_comes_before_the_change() {
+    observed "the calls that are looked at are those of requests"
     needs strace
     mkdir -p "$XDG_CONFIG_HOME/unwrite"
     printf 'durability = "power"\n' >"$XDG_CONFIG_HOME/unwrite/unwrite.toml"

@@ -65,6 +65,8 @@ absent() { [[ ! -e $1 && ! -L $1 ]] || fail "$1 should not be there"; }
 present() { [[ -e $1 || -L $1 ]] || fail "$1 should be there"; }
 
 daemon=
+# observed WHY: this story says what happens where each write is a request, whatever data path is wished for.
+observed() { export UNWRITE_DATA_PATH=observed; }
 # begin [OPTIONS]: mounts over $W and goes in.
 begin() {
     cd /

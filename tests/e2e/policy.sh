@@ -155,6 +155,7 @@ S165_wrong_rules_are_refused_by_line() {
 }
 
 S44_S82_refusals_are_in_the_audit_log() {
+    observed "an open is what is refused elsewhere, and its line is another"
     echo SECRET=1 >"$W/.env"
     begin
     refused "echo x >.env"

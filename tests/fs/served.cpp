@@ -58,6 +58,9 @@ class Orders {
             return verdict(
                 session_.operations().rollback(asker, "", false, overlay::Consent::kAll));
         }
+        if (verb == "discard") {
+            return verdict(session_.operations().discard(asker, false, overlay::Consent::kAll));
+        }
         if (verb == "run") {
             const overlay::Asker agent{0, std::stoi(object), "agent"};
             return verdict(session_.operations().begin_run(agent, "test"));
@@ -106,8 +109,15 @@ void Served::serve(int orders) const {
     auto session = overlay::Session::open(std::move(*workspace), options_);
     if (!session) return finish("session: " + session.error().message());
     SlowTree tree((*session)->tree());
-    auto mount =
-        fs::Mount::create(tree, {scratch_.path(), "unwrite:test,with\\signs", ::geteuid() == 0, 0});
+    fs::MountOptions mounting;
+    mounting.mountpoint = scratch_.path();
+    mounting.source_name = "unwrite:test,with\\signs";
+    mounting.allow_other = ::geteuid() == 0;
+    // All tests of this folder hold on either path: UNWRITE_DATA_PATH=passthrough ctest -R fs_test
+    const char* path = std::getenv("UNWRITE_DATA_PATH");
+    if (path != nullptr && std::string(path) == "passthrough" && fs::can_pass_through(raw()))
+        mounting.data_path = fs::DataPathKind::kPassthrough;
+    auto mount = fs::Mount::create(tree, mounting);
     if (!mount) return finish(mount.error().message());
     g_mount = mount->get();
     std::signal(SIGTERM, [](int) { g_mount->stop(); });

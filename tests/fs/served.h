@@ -31,7 +31,7 @@ class Served {
     void write(const std::string& name, std::string_view text) const;
     pid_t daemon() const { return daemon_; }
 
-    /// One of: "checkpoint", "rollback", "write_back", "settle", "open PATH" (in the daemon,
+    /// One of: "checkpoint", "rollback", "discard", "write_back", "settle", "open PATH" (in the daemon,
     /// through the mount), "slow MILLISECONDS" (each removal takes that long), "announce", "run PID" (is an agent
     /// from now on), "records" (in the journal). The
     /// answer is "ok" or the reason; empty when the daemon died.

@@ -46,6 +46,15 @@ class SlowTree final : public overlay::Tree {
     Result<Entry> tmpfile(const Caller& caller, NodeId parent, mode_t mode) override {
         return tree_.tmpfile(caller, parent, mode);
     }
+    Result<> allow_unseen() override { return tree_.allow_unseen(); }
+    Result<overlay::HandlePtr> backing(const Caller& caller, NodeId id, bool writes) override {
+        return tree_.backing(caller, id, writes);
+    }
+    Result<> begin_unseen(const Caller& caller, NodeId id) override {
+        return tree_.begin_unseen(caller, id);
+    }
+    void end_unseen(NodeId id, bool may_be_mapped) override { tree_.end_unseen(id, may_be_mapped); }
+    bool costs_little_unseen(NodeId id) override { return tree_.costs_little_unseen(id); }
     Result<> unlink(const Caller& caller, NodeId parent, View name) override {
         std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
         return tree_.unlink(caller, parent, name);
