@@ -250,7 +250,7 @@ class Capture {
     const bool durable_;
     std::atomic<std::uint64_t> unseen_bytes_{0};  // of the delta, when it held only such; 0: never
     mutable std::array<Shard, kShards> shards_;
-    std::mutex notes_mutex_;                 // of the file of notes; taken after a shard's
+    std::mutex notes_mutex_;                 // one note at a time is added to the file
     std::atomic<bool> unseen_begun_{false};  // in this interval
     std::atomic<bool> counting_{false};      // somebody asks what was touched
     std::atomic<bool> watching_{false};

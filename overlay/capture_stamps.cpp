@@ -66,13 +66,17 @@ void Capture::wrote(const ObjectKey& key, int fd) {
 Result<> Capture::begin_unseen(const ObjectKey& key) {
     unseen_begun_ = true;
     Shard& s = shard(key);
-    const std::lock_guard lock(s.mutex);
-    Known& known = s.known[key];
-    if (!known.noted_unseen) {
+    const bool noted = [&] {
+        const std::lock_guard lock(s.mutex);
+        return s.known[key].noted_unseen;
+    }();
+    if (!noted) {
         const std::lock_guard one_at_a_time(notes_mutex_);
         TRY(journal::note_unseen(journal_.state_dir().fd(), key));
-        known.noted_unseen = true;
     }
+    const std::lock_guard lock(s.mutex);
+    Known& known = s.known[key];
+    known.noted_unseen = true;
     known.stamp.reset();
     ++s.unseen[key];
     return {};

@@ -70,8 +70,12 @@ Result<> Workspace::end_interval(const std::string& text, const std::string& cau
     TRY(tree_.carry_unseen());
     if (capture_.interval_is_empty()) return {};
     TRY_ASSIGN(const bool idle, is_idle());
-    if (!idle) TRY(seal(NodeKind::kStep, "", text, 0, cause));
-    return {};
+    if (!idle) {
+        TRY(seal(NodeKind::kStep, "", text, 0, cause));
+        return {};
+    }
+    // Of files that are in use it stays until the far side has images of its own (begin_applying).
+    return tree_.unseen().any() ? Result<>() : begin_interval_anew();
 }
 
 bool Workspace::has_changes(const History& history) const {

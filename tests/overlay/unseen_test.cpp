@@ -142,6 +142,29 @@ TEST_F(UnseenTest, S51_to_open_and_close_makes_no_step_and_leaves_redo) {
     expect_exactly(root_, "one step, and not the opening");
 }
 
+TEST_F(UnseenTest, S51_what_was_captured_for_nothing_is_no_image_of_where_a_restore_leads) {
+    ASSERT_EQ(actor().write("f", 0, "aaaa"), 0);
+    const std::string first = checkpoint();
+    ASSERT_EQ(actor().write("f", 0, "bbbb"), 0);
+    checkpoint();
+    const auto id = look_up("f");
+    for (const bool other_in_use : {false, true}) {
+        if (other_in_use) {
+            ASSERT_OK(world_->tree().begin_unseen(user(), look_up("other")));
+        }
+        ASSERT_OK(world_->tree().begin_unseen(user(), id));
+        world_->tree().end_unseen(id, false);
+        ASSERT_OK(operations().rollback(World::asker(), first, false, Consent::kOwn));
+        ASSERT_EQ(actor().write("f", 0, "cccc"), 0);
+        ASSERT_OK(operations().undo(World::asker(), 1, Consent::kOwn));
+        EXPECT_EQ(content("f").substr(0, 5), "aaaao");
+        ASSERT_EQ(actor().write("f", 0, "bbbb"), 0);
+        checkpoint();
+    }
+    world_->tree().end_unseen(look_up("other"), false);
+    expect_no_problem();
+}
+
 TEST_F(UnseenTest, S85_it_is_not_taken_for_a_change_behind_the_mount) {
     const auto id = look_up("f");
     ASSERT_EQ(actor().write("f", 0, "seen"), 0);
