@@ -47,6 +47,28 @@ class UnseenTest : public Looking {
         EXPECT_EQ(difference(wanted, world_->look()), "") << when;
     }
 
+    /// After a kill at `point` in `work`, and a write of somebody who had "f" open all the time, it
+    /// begins so at these states, time and again.
+    template <typename Work>
+    void expect_after_a_kill(const std::string& point, const Work& work,
+                             const std::vector<std::pair<std::string, std::string>>& states) {
+        const auto writer = sys::open_at(AT_FDCWD, raw() / "f", O_RDWR);
+        ASSERT_TRUE(writer.ok());
+        ASSERT_TRUE(is_killed_at(point, work)) << point;
+        ASSERT_OK(sys::write_all_at(writer->get(), std::as_bytes(std::span("dddd", 4)), 0));
+        begin();
+        for (const int time : {1, 2}) {
+            for (const auto& [node, text] : states) {
+                ASSERT_OK(operations().rollback(World::asker(), node, false, Consent::kAll));
+                EXPECT_EQ(content("f").substr(0, 5), text) << point << ", " << node << ", " << time;
+            }
+        }
+        ASSERT_OK(discard_all());
+        EXPECT_EQ(content("f"), std::string(kSize, 'o')) << point;
+        expect_no_problem();
+        ASSERT_OK(operations().commit(World::asker(), "", false));
+    }
+
     Snapshot root_;
 };
 
@@ -337,58 +359,32 @@ TEST_F(UnseenTest, S67_who_is_left_of_a_killed_life_is_found_again) {
 }
 
 TEST_F(UnseenTest, S67_a_kill_at_the_end_of_a_restore_costs_not_where_it_leads) {
-    for (const char* point : {"capture.adopt.before:1", "cross.unseen:1", "cross.arrive.after:2"}) {
-        const auto writer = sys::open_at(AT_FDCWD, raw() / "f", O_RDWR);
-        ASSERT_TRUE(writer.ok());
-        ASSERT_TRUE(is_killed_at(point, [&]() -> Result<> {
-            TRY(world_->tree().begin_unseen(user(), look_up("f")));
-            checkpoint("a");
-            write_unseen("f", 0, "bbbb");
-            checkpoint("b");
-            write_unseen("f", 0, "cccc");
-            TRY(operations().rollback(World::asker(), "a", false, Consent::kAll));
-            return {};
-        })) << point;
-        ASSERT_OK(sys::write_all_at(writer->get(), std::as_bytes(std::span("dddd", 4)), 0));
-        begin();
-        for (const int time : {1, 2}) {
-            ASSERT_OK(operations().rollback(World::asker(), "a", false, Consent::kAll));
-            EXPECT_EQ(content("f").substr(0, 5), "ooooo") << point << ", " << time;
-            ASSERT_OK(operations().rollback(World::asker(), "b", false, Consent::kAll));
-        }
-        ASSERT_OK(discard_all());
-        EXPECT_EQ(content("f"), std::string(kSize, 'o')) << point;
-        expect_no_problem();
-        ASSERT_OK(operations().commit(World::asker(), "", false));
-    }
+    const auto work = [&]() -> Result<> {
+        TRY(world_->tree().begin_unseen(user(), look_up("f")));
+        checkpoint("a");
+        write_unseen("f", 0, "bbbb");
+        checkpoint("b");
+        write_unseen("f", 0, "cccc");
+        TRY(operations().rollback(World::asker(), "a", false, Consent::kAll));
+        return {};
+    };
+    for (const char* point : {"capture.adopt.before:1", "cross.unseen:1", "cross.arrive.after:2"})
+        expect_after_a_kill(point, work, {{"a", "ooooo"}});
 }
 
 // Nothing was written since the last state, so the restore leaves none behind.
 TEST_F(UnseenTest, S67_a_kill_before_an_idle_interval_is_left_costs_no_state) {
-    for (const char* point : {"cross.apply.before:1", "cross.unseen:1", "cross.arrive.before:1"}) {
-        const auto writer = sys::open_at(AT_FDCWD, raw() / "f", O_RDWR);
-        ASSERT_TRUE(writer.ok());
-        ASSERT_TRUE(is_killed_at(point, [&]() -> Result<> {
-            TRY(world_->tree().begin_unseen(user(), look_up("f")));
-            write_unseen("f", 0, "aaaa");
-            checkpoint("a");
-            write_unseen("f", 0, "bbbb");
-            checkpoint("b");
-            TRY(operations().rollback(World::asker(), "a", false, Consent::kAll));
-            return {};
-        })) << point;
-        ASSERT_OK(sys::write_all_at(writer->get(), std::as_bytes(std::span("dddd", 4)), 0));
-        begin();
-        for (const int time : {1, 2}) {
-            ASSERT_OK(operations().rollback(World::asker(), "a", false, Consent::kAll));
-            EXPECT_EQ(content("f").substr(0, 5), "aaaao") << point << ", " << time;
-            ASSERT_OK(operations().rollback(World::asker(), "b", false, Consent::kAll));
-            EXPECT_EQ(content("f").substr(0, 5), "bbbbo") << point << ", " << time;
-        }
-        ASSERT_OK(discard_all());
-        expect_no_problem();
-        ASSERT_OK(operations().commit(World::asker(), "", false));
-    }
+    const auto work = [&]() -> Result<> {
+        TRY(world_->tree().begin_unseen(user(), look_up("f")));
+        write_unseen("f", 0, "aaaa");
+        checkpoint("a");
+        write_unseen("f", 0, "bbbb");
+        checkpoint("b");
+        TRY(operations().rollback(World::asker(), "a", false, Consent::kAll));
+        return {};
+    };
+    for (const char* point : {"cross.apply.before:1", "cross.unseen:1", "cross.arrive.before:1"})
+        expect_after_a_kill(point, work, {{"a", "aaaao"}, {"b", "bbbbo"}});
 }
 
 TEST_F(UnseenTest, S67_many_that_begin_at_once_are_all_found_again) {
