@@ -18,7 +18,6 @@
 #pragma once
 
 #include <memory>
-#include <string_view>
 
 #include "base/result.h"
 #include "fs/library.h"

@@ -193,8 +193,7 @@ Result<> AuditLog::set_aside() {
     TRY_ASSIGN(const std::string newer, read_whole(state_dir_, kName));
     text += newer;
     TRY(sys::replace_file_at(state_dir_, kBrokenName, text, 0600));
-    const Result<> gone = sys::unlink(state_dir_, kOldName);
-    if (!gone && gone.error().number() != ENOENT) return gone;
+    TRY(remove_whole(state_dir_, kOldName));
     TRY(sys::truncate(file_.get(), 0));
     end_ = 0;
     last_ = Digest();

@@ -87,4 +87,10 @@ Result<std::string> read_from(int dir, const std::string& name, std::uint64_t po
     return text;
 }
 
+Result<> remove_whole(int dir, const std::string& name) {
+    const auto removed = sys::unlink(dir, name);
+    if (!removed && removed.error().number() != ENOENT) return removed;
+    return {};
+}
+
 }  // namespace unwrite::journal

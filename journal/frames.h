@@ -59,5 +59,7 @@ class FrameReader {
 Result<std::string> read_whole(int dir, const std::string& name);
 /// The same from byte `position` on.
 Result<std::string> read_from(int dir, const std::string& name, std::uint64_t position);
+/// Removes such a file; an absent one is as good.
+Result<> remove_whole(int dir, const std::string& name);
 
 }  // namespace unwrite::journal

@@ -253,8 +253,7 @@ Result<> Places::compact() {
 
 Result<> Places::clear() {
     const std::lock_guard lock(mutex_);
-    const auto removed = sys::unlink(state_, kFile);
-    if (!removed && removed.error().number() != ENOENT) return removed;
+    TRY(remove_whole(state_, kFile));
     crash_point("places.cleared");
     file_.reset();
     places_.clear();

@@ -1,7 +1,5 @@
 #include "journal/stamps.h"
 
-#include <cerrno>
-
 #include "base/crash_point.h"
 #include "journal/codec.h"
 #include "journal/frames.h"
@@ -33,16 +31,10 @@ std::optional<std::pair<ObjectKey, Stamp>> parse_record(const Frame& frame) {
     return std::pair{key, stamp};
 }
 
-Result<> remove_file(int state) {
-    const auto removed = sys::unlink(state, kFile);
-    if (!removed && removed.error().number() != ENOENT) return removed;
-    return {};
-}
-
 }  // namespace
 
 Result<> leave_stamps(int state, const Stamps& stamps) {
-    if (stamps.empty()) return remove_file(state);
+    if (stamps.empty()) return remove_whole(state, kFile);
     std::string text = make_file_header(kMagic, kVersion);
     for (const auto& [key, stamp] : stamps)
         text += make_record(key, stamp);
@@ -59,7 +51,7 @@ Result<Stamps> take_stamps(int state) {
         }
     }
     crash_point("stamps.read");
-    TRY(remove_file(state));
+    TRY(remove_whole(state, kFile));
     return stamps;
 }
 

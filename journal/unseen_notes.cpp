@@ -2,8 +2,6 @@
 
 #include <fcntl.h>
 
-#include <cerrno>
-
 #include "journal/codec.h"
 #include "journal/frames.h"
 
@@ -49,9 +47,7 @@ Result<std::unordered_set<ObjectKey>> noted_unseen(int state) {
 }
 
 Result<> forget_unseen(int state) {
-    const auto removed = sys::unlink(state, kFile);
-    if (!removed && removed.error().number() != ENOENT) return removed;
-    return {};
+    return remove_whole(state, kFile);
 }
 
 }  // namespace unwrite::journal

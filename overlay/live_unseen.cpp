@@ -245,8 +245,10 @@ Result<> LiveTree::capture_unseen(const Unseen::Use& use) {
 void LiveTree::capture_unseen(Images images) {
     if (gate_.wounded()) return;  // the state that is the head is not reached
     end_lingering();
+    const auto uses = unseen_.all();
+    if (uses.empty()) return;
     const bool holds_more = !capture_.interval_is_empty() && !capture_.holds_only_unseen();
-    for (const Unseen::Use& use : unseen_.all()) {
+    for (const Unseen::Use& use : uses) {
         const auto captured = capture_unseen(use);
         if (captured) {
             if (use.image && images == Images::kGo) unseen_.drop_image(use.object->key());

@@ -124,11 +124,7 @@ Result<> Restorer::invert_object(const ObjectKey& key, const ObjectImage& image,
                    carried ? carried->whole(key, locator_.scratch())
                            : locator_.object(key, image.size ? Access::kRead : Access::kPath));
         const int fd = handle->fd.get();
-        journal::Attributes attributes;
-        if (carried) attributes = carried->attributes;
-        if (!carried) {
-            TRY_ASSIGN(attributes, read_attributes(fd));
-        }
+        TRY_ASSIGN(const journal::Attributes attributes, Unseen::attributes(carried, fd));
         TRY(into.attributes(key, attributes, first));
         if (image.size) {
             TRY_ASSIGN(const struct stat st, sys::stat_fd(fd));

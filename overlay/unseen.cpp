@@ -59,6 +59,11 @@ Unseen::Image Unseen::Image::after(const LayerPtr& layer, const ObjectKey& key) 
     return next;
 }
 
+Result<journal::Attributes> Unseen::attributes(const ImagePtr& carried, int fd) {
+    if (carried) return carried->attributes;
+    return read_attributes(fd);
+}
+
 Result<Unseen::ImagePtr> Unseen::copy(int path, int scratch) {
     auto image = std::make_shared<Image>();
     TRY_ASSIGN(const UniqueFd file, sys::open_unseen(path, O_RDONLY | O_NONBLOCK));

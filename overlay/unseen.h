@@ -45,6 +45,8 @@ class Unseen {
         Result<HandlePtr> whole(const ObjectKey& key, int scratch) const;
     };
     using ImagePtr = std::shared_ptr<const Image>;
+    /// Those that are carried, or else those of the file.
+    static Result<journal::Attributes> attributes(const ImagePtr& carried, int fd);
     /// A copy of the file as it is. Where somebody writes to it at that time, of each page some
     /// moment.
     static Result<ImagePtr> copy(int path, int scratch);

@@ -111,9 +111,9 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     /// was done; kStays leaves it there, as if it had come after, and so it is at every later edge.
     enum class Late { kRefuse, kStays };
     Result<> go_to(NodeNumber target, NodeNumber redo_tip, Late late);
-    Result<> cross_all(NodeNumber target);
+    Result<> cross_all(NodeNumber target, Late late);
     Result<> write_inverse(const journal::Delta& delta, journal::DeltaNumber number);
-    Result<> cross(const Crossing& crossing, const Node& node, NodeNumber target);
+    Result<> cross(const Crossing& crossing, const Node& node, NodeNumber target, Late late);
     Result<> begin_applying(const journal::Pending& pending, const LayerPtr& layer, bool is_last);
     Result<> begin_interval_anew();
     Result<> stop_before_applying(const Error& why, journal::Pending pending);
@@ -205,8 +205,7 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     Inspector inspector_;
     Tally tally_;  // guarded by operation_mutex_
     std::mutex operation_mutex_;
-    Late late_ = Late::kStays;  // guarded by operation_mutex_; of the restore under way
-    journal::Head head_;        // guarded by operation_mutex_; what the store says
+    journal::Head head_;  // guarded by operation_mutex_; what the store says
     Found found_;
     bool opened_ = false;
 };

@@ -278,7 +278,8 @@ Result<> Workspace::stop_before_applying(const Error& why, Pending pending) {
     return why;
 }
 
-Result<> Workspace::cross(const Crossing& crossing, const Node& node, NodeNumber target) {
+Result<> Workspace::cross(const Crossing& crossing, const Node& node, NodeNumber target,
+                          Late late) {
     const int deltas = journal_->state_dir().deltas();
     TRY_ASSIGN(const Delta delta, journal::read_delta(deltas, crossing.delta));
     LayerPtr layer;
@@ -298,7 +299,7 @@ Result<> Workspace::cross(const Crossing& crossing, const Node& node, NodeNumber
         ignore(journal::remove_delta(deltas, taken.delta), "nothing needs it");
         return begun;
     }
-    if (layer && late_ == Late::kRefuse) {
+    if (layer && late == Late::kRefuse) {
         const Result<> none_late = refuse_late_writes(delta);
         if (!none_late) return stop_before_applying(none_late.error(), pending);
     }
@@ -313,13 +314,13 @@ Result<> Workspace::cross(const Crossing& crossing, const Node& node, NodeNumber
     return {};
 }
 
-Result<> Workspace::cross_all(NodeNumber target) {
+Result<> Workspace::cross_all(NodeNumber target, Late late) {
     TRY_ASSIGN(const History history, this->history());
     TRY_ASSIGN(auto path, history.path_to(target));
     path.erase(path.begin());  // the open interval is empty, for it was sealed, or idle
     for (const Crossing& crossing : path) {
-        TRY(cross(crossing, history.nodes.at(crossing.edge), target));
-        late_ = Late::kStays;
+        TRY(cross(crossing, history.nodes.at(crossing.edge), target, late));
+        late = Late::kStays;
     }
     return {};
 }
@@ -328,7 +329,6 @@ Result<> Workspace::cross_all(NodeNumber target) {
 // crossed, those before it are crossed back, and when that fails too, recovery does it.
 Result<> Workspace::go_to(NodeNumber target, NodeNumber redo_tip, Late late) {
     TRY(tree_.carry_unseen());
-    late_ = late;
     const NodeNumber start = head_.current;
     const NodeNumber tip = head_.redo_tip;
     // A commit may have removed it since it was chosen; recovery must never be asked for what is
@@ -341,10 +341,10 @@ Result<> Workspace::go_to(NodeNumber target, NodeNumber redo_tip, Late late) {
     begun.head = head_;
     begun.head->redo_tip = redo_tip;
     TRY(store(begun));
-    const Result<> moved = cross_all(target);
+    const Result<> moved = cross_all(target, late);
     if (!moved && !gate_.wounded() && head_.current != start) {
         Result<> back = set_pending(Pending{Pending::Verb::kRestore, start, 0, 0, false});
-        if (back) back = cross_all(start);
+        if (back) back = cross_all(start, Late::kStays);
         if (!back) {
             gate_.set_wounded(true);
             return Error(

@@ -35,11 +35,7 @@ Result<bool> Workspace::is_as_in(const LayerPtr& layer, const ObjectKey& key) {
     const auto live = locator_.object(key, Access::kRead);
     if (!live || !image.size || !image.attributes || !is_whole(image)) return false;
     const HandlePtr bytes = carried ? carried->bytes : *live;
-    journal::Attributes attributes;
-    if (carried) attributes = carried->attributes;
-    if (!carried) {
-        TRY_ASSIGN(attributes, read_attributes(bytes->fd.get()));
-    }
+    TRY_ASSIGN(const journal::Attributes attributes, Unseen::attributes(carried, bytes->fd.get()));
     TRY_ASSIGN(const Content then, Content::open(bytes, key, {layer}));
     TRY_ASSIGN(const Content now,
                Content::open(bytes, key, carried ? carried->layers : std::vector<LayerPtr>()));
