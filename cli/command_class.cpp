@@ -30,8 +30,8 @@ constexpr std::array kClasses = {
                    "only its writes to the workspace: journal", "required"},
     OperationClass{"remote", "git push, publish, and what else leaves the machine", "no", "none",
                    "required"},
-    OperationClass{"decide", "commit, gc, discard --purge, change the policy, unmount", "no", "none",
-                   "required"},
+    OperationClass{"decide", "commit, gc, discard --purge, change the policy, unmount", "no",
+                   "none", "required"},
 };
 
 const OperationClass& named(std::string_view name) {

@@ -18,6 +18,7 @@ struct DaemonOptions {
     std::string mount_point;   ///< absolute, no symlinks
     bool allow_other = false;  ///< for other users than the one who mounts
     fs::DataPathKind data_path = fs::DataPathKind::kObserved;
+    bool keep_long = true;  ///< fs::MountOptions
     Config config;
 };
 

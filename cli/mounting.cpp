@@ -111,6 +111,12 @@ Result<> wait_for_end(const control::Remote& remote) {
                  fmt::format("wait, or end process {} by force", remote.info().pid));
 }
 
+/// For tests, and where the kernel is not to be trusted with it.
+bool keeps_long() {
+    const char* variable = std::getenv("UNWRITE_CACHES");
+    return variable == nullptr || std::string_view(variable) != "short";
+}
+
 /// Observed costs least for what most programs do, and needs no right: the choice unless somebody
 /// wants the other. The variable is for tests and containers, where nobody types the command; it
 /// wishes, and the option demands.
@@ -152,6 +158,7 @@ Result<DaemonOptions> prepare(Context& context, const MountRequest& request) {
     TRY_ASSIGN(options.config, load_config(options.workspace.get()));
     options.allow_other = request.allow_other || ::geteuid() == 0;
     TRY_ASSIGN(options.data_path, data_path_of(request, options.workspace.get()));
+    options.keep_long = keeps_long();
     return options;
 }
 

@@ -22,7 +22,8 @@ struct LineChange {
 /// In order, apart from each other by at least one equal line. Errors: kSystem (no memory).
 Result<std::vector<LineChange>> line_changes(std::string_view older, std::string_view newer);
 
-/// What the first comparison in a process would wait for, some milliseconds: for when there is time.
+/// What the first comparison in a process would wait for, some milliseconds: for when there is
+/// time.
 void prepare_line_changes();
 
 /// The lines with their endings.

@@ -1,6 +1,5 @@
 #include "fs/caches.h"
 
-#include <algorithm>
 #include <thread>
 #include <utility>
 
@@ -61,11 +60,23 @@ Caches::Caches(Server& server, MountPlace place)
       syncer_(start_helper("unwrite-sync", Descriptors::kOwn)),
       announcer_(start_helper("unwrite-notify", Descriptors::kOwn)),
       notifier_(start_helper("unwrite-forget", Descriptors::kShared)) {
+    if (server_.behind >= 0) start_behind();
     server_.syncer = syncer_ ? syncer_->thread() : 0;
     server_.announcer = announcer_ ? announcer_->thread() : 0;
 }
 
+void Caches::start_behind() {
+    auto behind = Behind::start(server_, server_.behind);
+    if (behind) {
+        behind_ = *std::move(behind);
+        return;
+    }
+    server_.behind = -1;
+    log::warning("mount: nobody to look for changes behind it: " + behind.error().message());
+}
+
 Caches::~Caches() {
+    behind_.reset();
     notifier_.reset();
     announcer_.reset();
     syncer_.reset();
@@ -91,25 +102,21 @@ void Caches::forget(const overlay::Restored& restored) {
     // All names at once, without a lock: nothing that waits at the gate is in the way.
     if (restored.names && server_.epochs) fuse_lowlevel_notify_increment_epoch(server_.session);
 #endif
+    if (restored.names && behind_) behind_->names_forgotten();
     // Dropping a page waits for a request of that page, and a dirty page's request waits at the
     // closed gate: patience ends.
     auto copy = std::make_shared<const overlay::Restored>(restored);
     notifier_->post([this, copy] { forget_objects(*copy); });
-    if (!notifier_->wait(tuning::kForgetPatience)) {
-        log::info("mount: the kernel still uses pages that were restored; going on without");
-    }
+    if (notifier_->wait(tuning::kForgetPatience)) return;
+    log::info("mount: the kernel still uses pages that were restored; going on without");
+    constexpr off_t kAttributesAlone = -1;  // which waits for nothing
+    for (const overlay::NodeId id : restored.objects)
+        fuse_lowlevel_notify_inval_inode(server_.session, id, kAttributesAlone, 0);
 }
 
 void Caches::forget_objects(const overlay::Restored& restored) {
-    std::vector<overlay::NodeId> objects = restored.objects;
-    for (const auto& change : restored.changed_names) {
-        if (change.parent != 0) objects.push_back(change.parent);  // its listing
-    }
-    std::sort(objects.begin(), objects.end());
-    objects.erase(std::unique(objects.begin(), objects.end()), objects.end());
-    for (const overlay::NodeId id : objects) {
+    for (const overlay::NodeId id : restored.objects)
         fuse_lowlevel_notify_inval_inode(server_.session, id, 0, 0);
-    }
 }
 
 /// Without epochs names are dropped one by one, which needs the lock of the parent: only after the

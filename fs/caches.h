@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "fs/behind.h"
 #include "fs/helper.h"
 #include "fs/mounting.h"
 #include "fs/server.h"
@@ -25,6 +26,7 @@ class Caches {
     Result<> unmount(bool lazily);
 
  private:
+    void start_behind();
     void forget_objects(const overlay::Restored& restored);
     void forget_names(const overlay::Restored& restored);
 
@@ -33,6 +35,7 @@ class Caches {
     std::unique_ptr<Helper> syncer_;
     std::unique_ptr<Helper> announcer_;
     std::unique_ptr<Helper> notifier_;
+    std::unique_ptr<Behind> behind_;  // null: nothing is kept long
 };
 
 }  // namespace unwrite::fs

@@ -19,6 +19,12 @@ void Event::set() {
     [[maybe_unused]] const auto written = ::write(fd_.get(), &one, sizeof one);
 }
 
+void Event::clear() {
+    eventfd_t count = 0;
+    // The only failure is that it was not set.
+    [[maybe_unused]] const auto got = ::read(fd_.get(), &count, sizeof count);
+}
+
 bool Event::is_set() const {
     struct pollfd poll = {fd_.get(), POLLIN, 0};
     return ::poll(&poll, 1, 0) == 1;

@@ -1,4 +1,5 @@
-// Event: a flag that threads can sleep on together with other descriptors. Once set it stays set.
+// Event: a flag that threads can sleep on together with other descriptors. Once set it stays set
+// until it is cleared.
 #pragma once
 
 #include "base/result.h"
@@ -10,6 +11,7 @@ class Event {
  public:
     static Result<Event> make();
     void set();  ///< async-signal-safe
+    void clear();
     bool is_set() const;
     int fd() const { return fd_.get(); }  ///< readable when set
 

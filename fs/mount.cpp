@@ -32,6 +32,7 @@ class Mount::Impl {
 
  private:
     Impl(overlay::Tree& tree, Event stop) : server_(tree), stop_(std::move(stop)) {}
+    void notice(overlay::Tree& tree);
     Result<> begin();
     Result<> start();
     void wait_for_end() const;
@@ -66,6 +67,7 @@ Result<std::unique_ptr<Mount::Impl>> Mount::Impl::create(overlay::Tree& tree,
         if (!has_passthrough()) return Error(ENOTSUP);
         impl->server_.data_path = make_passthrough(tree);
     }
+    if (options.keep_long && options.data_path == DataPathKind::kObserved) impl->notice(tree);
     TRY_ASSIGN(impl->session_, open_session(impl->server_, options, mountpoint));
     auto place = MountPlace::at(mountpoint);
     if (!place) {
@@ -74,6 +76,15 @@ Result<std::unique_ptr<Mount::Impl>> Mount::Impl::create(overlay::Tree& tree,
     }
     impl->place_ = *std::move(place);
     return Result<std::unique_ptr<Impl>>(std::move(impl));
+}
+
+void Mount::Impl::notice(overlay::Tree& tree) {
+    const auto source = tree.notice_behind();
+    server_.behind = source ? *source : -1;
+    if (!source) {
+        log::info("mount: changes behind it are seen after a second, not told (" +
+                  source.error().message() + ")");
+    }
 }
 
 Mount::Impl::~Impl() {

@@ -28,6 +28,9 @@ struct MountOptions {
         false;  ///< for others than the mounting user (root, or user_allow_other in fuse.conf)
     unsigned workers = 0;  ///< the most threads that answer requests; 0: choose
     DataPathKind data_path = DataPathKind::kObserved;
+    /// Whether the kernel keeps long what it knows, where changes behind the mount can be noticed;
+    /// else for a second. On the path passthrough it never does.
+    bool keep_long = true;
     /// Where requests wait for a person's answer; null: none does. Outlives the mount.
     overlay::Waiting* waiting = nullptr;
 };

@@ -89,6 +89,8 @@ void negotiate(void* userdata, fuse_conn_info* connection) {
         log::warning("mount: no passthrough on this kernel; every read and write is a request");
         server.data_path = make_observed();
     }
+    // Only all names at once are dropped without a lock that a request may hold.
+    server.keeps = server.behind >= 0 && server.epochs;
     server.ready = true;
     log::debug("mount: the kernel speaks FUSE " + std::to_string(connection->proto_major) + "." +
                std::to_string(connection->proto_minor));

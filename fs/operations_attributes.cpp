@@ -11,7 +11,8 @@ void getattr(Server& server, fuse_req_t request, fuse_ino_t id, fuse_file_info* 
         fuse_reply_attr(request, &phantom, 0);
         return;
     }
-    reply_attributes(request, server.tree.getattr(id));
+    const bool keep = keeps_attributes(server, id);
+    reply_attributes(request, server.tree.getattr(id), keep);
 }
 
 constexpr struct timespec kNow = {0, UTIME_NOW};
@@ -50,7 +51,7 @@ void setattr(Server& server, fuse_req_t request, fuse_ino_t id, struct stat* wan
              fuse_file_info* /*info*/) {
     switch (sender(server, request)) {
         case Who::kAnnouncer:  // the event is all it wants
-            reply_attributes(request, server.tree.getattr(id));
+            reply_attributes(request, server.tree.getattr(id), false);
             return;
         case Who::kSelf:
         case Who::kSyncer:
@@ -60,8 +61,9 @@ void setattr(Server& server, fuse_req_t request, fuse_ino_t id, struct stat* wan
             break;
     }
     const overlay::Caller by = caller(request);
+    const bool keep = keeps_attributes(server, id);
     reply_attributes(request,
-                     server.tree.setattr(by, id, decode_change(server, by, *wanted, which)));
+                     server.tree.setattr(by, id, decode_change(server, by, *wanted, which)), keep);
 }
 
 void statfs(Server& server, fuse_req_t request, fuse_ino_t id) {

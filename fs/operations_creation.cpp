@@ -18,9 +18,10 @@ bool answer_nudge(Server& server, fuse_req_t request, fuse_ino_t parent, const c
     return true;
 }
 
-/// An open that makes a file comes here too, for CREATE is not implemented: it would bring a handle,
-/// and with it a request at the end of every new file. The kernel thought that there was nothing; where
-/// there is something it has to look again, and to judge whether the caller may open that.
+/// An open that makes a file comes here too, for CREATE is not implemented: it would bring a
+/// handle, and with it a request at the end of every new file. The kernel thought that there was
+/// nothing; where there is something it has to look again, and to judge whether the caller may open
+/// that.
 void make_file(Server& server, fuse_req_t request, fuse_ino_t parent, const char* name,
                mode_t mode) {
     auto made = server.tree.create(caller(request), parent, name, mode);

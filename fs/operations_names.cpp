@@ -24,10 +24,11 @@ bool answer_nudge(Server& server, fuse_req_t request, fuse_ino_t parent, const c
 
 void lookup(Server& server, fuse_req_t request, fuse_ino_t parent, const char* name) {
     if (server.nudges.waiting() && answer_nudge(server, request, parent, name)) return;
+    const bool keep = server.keeps && server.tree.keeps_names(parent);
     const auto found = server.tree.lookup(caller(request), parent, name);
     if (!found && found.error().number() == ENOENT && !server.nudges.waiting()) {
         fuse_entry_param absent = {};  // id 0: the kernel may remember that there is nothing
-        absent.entry_timeout = tuning::kNegativeSeconds;
+        absent.entry_timeout = keep ? tuning::kKeptSeconds : tuning::kNegativeSeconds;
         fuse_reply_entry(request, &absent);
         return;
     }

@@ -82,9 +82,17 @@ inline void reply(fuse_req_t request, const Result<>& result) {
     }
 }
 
-inline void reply_attributes(fuse_req_t request, const Result<struct stat>& result) {
+/// Asked before what is answered.
+inline bool keeps_attributes(Server& server, fuse_ino_t id) {
+    return server.keeps && server.tree.keeps_attributes(id);
+}
+
+/// Attributes that may be kept are not when another name of the file may be where nobody watches.
+inline void reply_attributes(fuse_req_t request, const Result<struct stat>& result, bool keep) {
     if (result) {
-        fuse_reply_attr(request, &*result, tuning::kAttributeSeconds);
+        const bool one_name = S_ISDIR(result->st_mode) || result->st_nlink <= 1;
+        fuse_reply_attr(request, &*result,
+                        keep && one_name ? tuning::kKeptSeconds : tuning::kAttributeSeconds);
     } else {
         reply_error(request, result.error());
     }
@@ -94,9 +102,12 @@ inline fuse_entry_param entry_parameters(const Server& server, const overlay::En
     fuse_entry_param parameters = {};
     parameters.ino = entry.id;
     parameters.attr = entry.st;
-    parameters.attr_timeout = tuning::kAttributeSeconds;
-    const bool fleeting = entry.personal || server.nudges.waiting();
-    parameters.entry_timeout = fleeting ? 0.0 : tuning::kEntrySeconds;
+    const bool keeps = server.keeps;
+    parameters.attr_timeout =
+        keeps && entry.keeps_attributes ? tuning::kKeptSeconds : tuning::kAttributeSeconds;
+    parameters.entry_timeout =
+        keeps && entry.keeps_name ? tuning::kKeptSeconds : tuning::kEntrySeconds;
+    if (entry.personal || server.nudges.waiting()) parameters.entry_timeout = 0.0;
     return parameters;
 }
 

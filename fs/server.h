@@ -35,6 +35,12 @@ struct Server {
     std::atomic<bool> ready{false};
     /// The kernel drops all names at one call (FUSE_NOTIFY_INC_EPOCH).
     std::atomic<bool> epochs{false};
+    /// What the tree's notice_behind() returned; -1: it was not asked, or cannot. Set before
+    /// serving.
+    int behind = -1;
+    /// What the tree says may be kept long is (Tree::keeps_names): changes behind the mount are
+    /// noticed.
+    std::atomic<bool> keeps{false};
     /// The kernel marks the writes that must clear setuid/setgid (HANDLE_KILLPRIV_V2); else every
     /// write of a user does.
     std::atomic<bool> marks_kill{false};

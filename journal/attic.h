@@ -34,8 +34,8 @@ class Attic {
     /// the object is here.
     Result<> displace(int parent, const std::string& name, const ObjectKey& key, bool is_directory);
     /// A second name here for the non-directory `key` at (parent, name). Nothing to do when it has
-    /// one. Errors EPERM / EMLINK mean that the filesystem does not allow it for this object, ESTALE
-    /// that the link made another object of it (overlayfs); nothing is here then.
+    /// one. Errors EPERM / EMLINK mean that the filesystem does not allow it for this object,
+    /// ESTALE that the link made another object of it (overlayfs); nothing is here then.
     Result<> anchor(int parent, const std::string& name, const ObjectKey& key);
     /// Note that the non-directory `key` was linked here by a call made directly on directory().
     /// ESTALE as above.

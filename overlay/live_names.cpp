@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <sys/sysmacros.h>
 
 #include <cerrno>
@@ -51,14 +52,52 @@ Result<std::optional<Standing>> LiveTree::standing_at(int directory,
     return std::move(x).error();
 }
 
-Result<Entry> LiveTree::enter(const ObjectPtr& parent, const std::string& name,
-                              const sys::StatX& x) {
+// `kept`: whether the parent was watched before the attributes were read.
+Result<Entry> LiveTree::enter(const ObjectPtr& parent, const std::string& name, int directory,
+                              const sys::StatX& x, bool kept) {
     const ObjectKey key = key_of(x);
+    const ObjectPtr object = objects_.learn(key, x.st.st_mode, parent, name, 1);
     Entry entry;
-    entry.id = objects_.learn(key, x.st.st_mode, parent, name, 1)->id();
+    entry.id = object->id();
     entry.st = x.st;
+    entry.keeps_name = kept;
+    if (!object->is_directory()) {
+        entry.keeps_attributes = kept;
+    } else if (object->is_watched()) {
+        // Perhaps since a moment ago, which is after they were read.
+        const auto again = statx_at_rest(directory, name);
+        entry.keeps_attributes = again && key_of(*again) == key;
+        if (entry.keeps_attributes) entry.st = again->st;
+    }
     objects_.correct(entry.st, key);
+    // Another of its names may be changed where nobody watches.
+    if (!object->is_directory() && entry.st.st_nlink > 1) entry.keeps_attributes = false;
     return entry;
+}
+
+// ---- what others change
+
+Result<int> LiveTree::notice_behind() {
+    TRY_ASSIGN(const UniqueFd state,
+               sys::open_at(objects_.attic().directory(), "..", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    TRY_ASSIGN(lookout_, Lookout::start(objects_, state.get()));
+    return lookout_->fd();
+}
+
+bool LiveTree::is_watched(const ObjectPtr& directory) {
+    return lookout_ && lookout_->watch(directory);
+}
+
+bool LiveTree::keeps_names(NodeId directory) {
+    if (!lookout_) return false;
+    const auto object = objects_.get(directory);
+    return object && lookout_->watch(*object);
+}
+
+bool LiveTree::keeps_attributes(NodeId id) {
+    if (!lookout_) return false;
+    const auto object = objects_.get(id);
+    return object && lookout_->notices(*object);
 }
 
 Result<Entry> LiveTree::lookup(const Caller& /*caller*/, NodeId parent, std::string_view name) {
@@ -77,13 +116,15 @@ Result<Entry> LiveTree::lookup(const Caller& /*caller*/, NodeId parent, std::str
     const std::string bytes(name);
     const std::shared_lock lock(objects_.stripe(directory->key()));
     TRY_ASSIGN(const HandlePtr handle, objects_.open(directory, Access::kPath));
+    const bool kept = is_watched(directory);
     TRY_ASSIGN(const sys::StatX x, statx_at_rest(handle->fd.get(), bytes));
-    return enter(directory, bytes, x);
+    return enter(directory, bytes, handle->fd.get(), x, kept);
 }
 
 void LiveTree::forget(NodeId id, std::uint64_t lookups) {
     const ObjectPtr gone = objects_.forget(id, lookups);
     if (!gone) return;
+    if (lookout_) lookout_->forget(gone);
     if (gone->is_loose()) {
         capture_.drop_created(gone->key());
     } else if (objects_.attic().contains(gone->key()) && capture_.is_disposable(gone->key())) {
@@ -106,6 +147,7 @@ Result<Entry> LiveTree::make_locked(const Caller& caller, const ObjectPtr& paren
     const int directory = handle->fd.get();
     TRY_ASSIGN(const auto standing, standing_at(directory, name));
     if (standing) return Error(EEXIST);
+    const bool kept = is_watched(parent);
     const Who who = origins_.resolve(caller);
     const Capture::Touching touching(capture_, parent, name, standing);
     TRY(capture_.name(who, parent, name, std::nullopt, std::nullopt));
@@ -120,7 +162,7 @@ Result<Entry> LiveTree::make_locked(const Caller& caller, const ObjectPtr& paren
     crash_point("tree.make.after");
     TRY_ASSIGN(const sys::StatX x, sys::statx_at(directory, name));
     capture_.created(who, key_of(x));
-    return enter(parent, name, x);
+    return enter(parent, name, directory, x, kept);
 }
 
 Result<Entry> LiveTree::mknod(const Caller& caller, NodeId parent, std::string_view name,
@@ -295,11 +337,12 @@ Result<Entry> LiveTree::link(const Caller& caller, NodeId id, NodeId to_parent,
     const Capture::Touching touching(capture_, directory, bytes, standing);
     TRY(capture_.name(who, directory, bytes, std::nullopt, object->key()));
     TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kPath));
+    const bool kept = is_watched(directory);
     crash_point("tree.link.before");
     TRY(sys::link_fd(handle->fd.get(), parent->fd.get(), bytes));
     crash_point("tree.link.after");
     TRY_ASSIGN(const sys::StatX x, statx_at_rest(parent->fd.get(), bytes));
-    return enter(directory, bytes, x);
+    return enter(directory, bytes, parent->fd.get(), x, kept);
 }
 
 }  // namespace unwrite::overlay

@@ -8,6 +8,7 @@
 #include "overlay/capture.h"
 #include "overlay/gate.h"
 #include "overlay/janitor.h"
+#include "overlay/lookout.h"
 #include "overlay/tree.h"
 #include "overlay/turns.h"
 #include "overlay/unseen.h"
@@ -21,6 +22,10 @@ class LiveTree final : public Tree {
 
     void set_caches(KernelCaches* caches) override { caches_.store(caches); }
     KernelCaches* caches() const { return caches_.load(); }
+    Result<int> notice_behind() override;
+    ChangedBehind changed_behind() override { return lookout_->take(); }
+    bool keeps_names(NodeId directory) override;
+    bool keeps_attributes(NodeId id) override;
 
     Result<Entry> lookup(const Caller& caller, NodeId parent, std::string_view name) override;
     void forget(NodeId id, std::uint64_t lookups) override;
@@ -123,7 +128,9 @@ class LiveTree final : public Tree {
                        const Maker& maker);
     Result<Entry> make_locked(const Caller& caller, const ObjectPtr& parent,
                               const std::string& name, mode_t mode, const Maker& maker);
-    Result<Entry> enter(const ObjectPtr& parent, const std::string& name, const sys::StatX& x);
+    Result<Entry> enter(const ObjectPtr& parent, const std::string& name, int directory,
+                        const sys::StatX& x, bool kept);
+    bool is_watched(const ObjectPtr& directory);
     /// When it is the last name of an object that nothing needs, `take` takes it, and the object
     /// lives on only for those who have it open: true. False when the attic must have it first.
     Result<bool> end_created(const Standing& standing, const std::function<Result<>()>& take);
@@ -165,6 +172,7 @@ class LiveTree final : public Tree {
     dev_t held_device_ = 0;                       // whose files can be
     // A file is watched when it is used unseen, and the other way round.
     std::array<std::mutex, 64> watch_locks_;
+    std::unique_ptr<Lookout> lookout_;  // null: nobody keeps anything long; set before serving
     std::atomic<KernelCaches*> caches_{nullptr};
 };
 

@@ -72,6 +72,16 @@ ObjectPtr Objects::find(const ObjectKey& key) const {
     return object ? *object : dead;
 }
 
+std::vector<NodeId> Objects::ids() const {
+    std::vector<NodeId> all;
+    for (const Shard& s : shards_) {
+        const std::shared_lock lock(s.mutex);
+        for (const auto& [id, object] : s.objects)
+            all.push_back(id);
+    }
+    return all;
+}
+
 ObjectPtr Objects::learn(const ObjectKey& key, mode_t type, const ObjectPtr& parent,
                          std::string_view name, unsigned lookups) {
     NodeId id = preferred_id(key);

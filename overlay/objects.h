@@ -35,20 +35,24 @@ class Object {
     /// It has no name left, not even in the attic, and nothing will ever need it but those who have
     /// it open: it lives until it is forgotten.
     bool is_loose() const { return loose_.load(); }
+    /// A directory whose changes behind the mount are noticed (lookout.h).
+    bool is_watched() const { return watched_.load(std::memory_order_acquire); }
 
  private:
     friend class Objects;
+    friend class Lookout;
     const NodeId id_;
     const ObjectKey key_;
     // There may be millions: the small ones share a word.
     const mode_t type_;
     std::atomic<bool> used_{false};  // touched since the cache's hand passed
     std::atomic<bool> loose_{false};
-    std::atomic<bool> dead_{false};  // a removed directory: the kernel uses this id for no other
-    std::uint64_t lookups_ = 0;      // guarded by the table shard
-    ObjectPtr parent_;               // guarded by Objects::places_; null: the root, or in the attic
-    std::string name_;               // guarded by Objects::places_
-    HandlePtr handle_;               // guarded by Objects::handle_locks_
+    std::atomic<bool> dead_{false};     // a removed directory: the kernel uses this id for no other
+    std::atomic<bool> watched_{false};  // see Lookout
+    std::uint64_t lookups_ = 0;         // guarded by the table shard
+    ObjectPtr parent_;  // guarded by Objects::places_; null: the root, or in the attic
+    std::string name_;  // guarded by Objects::places_
+    HandlePtr handle_;  // guarded by Objects::handle_locks_
 };
 
 class Objects {
@@ -61,6 +65,8 @@ class Objects {
     Result<ObjectPtr> get(NodeId id) const;
     /// Null when nobody looked it up.
     ObjectPtr find(const ObjectKey& key) const;
+    /// Of all that are in the table.
+    std::vector<NodeId> ids() const;
     /// The object for `key`, at (parent, name) from now on; adds `lookups` to its count.
     ObjectPtr learn(const ObjectKey& key, mode_t type, const ObjectPtr& parent,
                     std::string_view name, unsigned lookups);

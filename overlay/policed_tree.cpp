@@ -216,7 +216,25 @@ Entry PolicedTree::noted(Entry entry, NodeId parent, std::string_view name) {
     mark.add(mark_of(entry.id));
     entry.personal = reading(mark.user) != reading(mark.agent) || mark.user.watched;
     if (mark.user.write && !S_ISLNK(entry.st.st_mode)) entry.st.st_mode &= ~kWriteBits;
+    if (mark != Mark() || !stays_judged()) entry.keeps_name = entry.keeps_attributes = false;
     return entry;
+}
+
+// ---- what may be remembered
+
+// A rule that ends by itself tells nobody.
+bool PolicedTree::stays_judged() const {
+    ignore_expired();
+    return !rulebook_.will_end();
+}
+
+// Of a hidden name it is remembered that there is none.
+bool PolicedTree::keeps_names(NodeId directory) {
+    return tree_.keeps_names(directory) && stays_judged() && !policy().hides();
+}
+
+bool PolicedTree::keeps_attributes(NodeId id) {
+    return tree_.keeps_attributes(id) && stays_judged() && mark_of(id) == Mark();
 }
 
 // ---- names

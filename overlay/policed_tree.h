@@ -64,6 +64,10 @@ class PolicedTree final : public Tree {
         caches_ = caches;
         tree_.set_caches(caches);
     }
+    Result<int> notice_behind() override { return tree_.notice_behind(); }
+    ChangedBehind changed_behind() override { return tree_.changed_behind(); }
+    bool keeps_names(NodeId directory) override;
+    bool keeps_attributes(NodeId id) override;
     Result<Entry> lookup(const Caller& caller, NodeId parent, std::string_view name) override;
     void forget(NodeId id, std::uint64_t lookups) override;
     Result<struct stat> getattr(NodeId id) override;
@@ -150,6 +154,7 @@ class PolicedTree final : public Tree {
     const Policy& policy() const { return rulebook_.now(); }
     /// The generation is the current one after that.
     void ignore_expired() const { rulebook_.now(); }
+    bool stays_judged() const;
     Mark mark_of(NodeId id) const;
     Mark judged_again(NodeId id, const Mark& old) const;
     void keep(NodeId id, const Mark& mark, unsigned generation);

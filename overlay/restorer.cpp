@@ -180,15 +180,22 @@ Result<> Restorer::invert_parents(const Delta& delta, DeltaWriter& into) {
 
 void Restorer::changed_name(const NameKey& name, bool existed, bool exists, std::uint32_t type) {
     restored_.names = true;
+    const ObjectPtr parent = locator_.objects().find(name.parent);
+    if (parent) restored_.objects.push_back(parent->id());
     if (changed_name_keys_.size() >= kMaxAnnounced) return;
     changed_name_keys_.push_back(name);
     Restored::NameChange change;
-    if (const ObjectPtr parent = locator_.objects().find(name.parent)) change.parent = parent->id();
+    if (parent) change.parent = parent->id();
     change.name = name.name;
     change.existed = existed;
     change.exists = exists;
     change.directory = S_ISDIR(type);
     restored_.changed_names.push_back(std::move(change));
+}
+
+void Restorer::changed_anything() {
+    restored_.names = true;
+    restored_.objects = locator_.objects().ids();
 }
 
 void Restorer::changed_object(const ObjectKey& key) {
@@ -375,6 +382,9 @@ Restored Restorer::take_restored() {
     }
     changed_name_keys_.clear();
     changed_objects_.clear();
+    std::vector<NodeId>& objects = restored_.objects;
+    std::sort(objects.begin(), objects.end());
+    objects.erase(std::unique(objects.begin(), objects.end()), objects.end());
     return std::exchange(restored_, {});
 }
 

@@ -42,6 +42,8 @@ class Restorer {
 
     /// What the applies so far changed, for the kernel's caches; taken out.
     Restored take_restored();
+    /// What is done besides counts as well, whatever it is.
+    void changed_anything();
 
  private:
     Result<> invert_name(const journal::Delta& delta, const journal::NameState& state,

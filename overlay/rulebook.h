@@ -35,6 +35,9 @@ class Rulebook {
     /// judged may need judging.
     bool was_replaced() const { return replaced_.load(std::memory_order_acquire); }
 
+    /// Whether an allowance is in force that ends by itself.
+    bool will_end() const { return next_end_ns_.load(std::memory_order_relaxed) != 0; }
+
     /// Allowances stay.
     Result<> replace(std::shared_ptr<const Policy> policy);
     /// Over all rules, until its time comes. kUsage for a path that cannot be one.

@@ -40,6 +40,10 @@ struct Entry {
     NodeId id = 0;
     struct stat st = {};    ///< st_nlink without the attic's link
     bool personal = false;  ///< another caller may get another answer: not to be remembered
+    /// Nothing changes the name, or the attributes, without the kernel being told: they may be
+    /// remembered long.
+    bool keeps_name = false;
+    bool keeps_attributes = false;
 };
 
 /// What setattr is to change; only the engaged members.
@@ -61,11 +65,23 @@ struct ListedEntry {
     std::int64_t next = 0;  ///< the offset to continue after this entry
 };
 
+/// What others changed behind the mount, in the real directory.
+struct ChangedBehind {
+    bool all = false;             ///< more than can be told: any name, and `objects` are all
+    std::vector<NodeId> objects;  ///< attributes or content changed
+    struct Name {
+        NodeId parent = 0;
+        std::string name;
+    };
+    std::vector<Name> names;  ///< came or went
+    bool empty() const { return !all && objects.empty() && names.empty(); }
+};
+
 /// What a restore changed; the kernel's caches must forget it. Ids are live ids of objects that
 /// anyone looked up.
 struct Restored {
     bool names = false;           ///< any name changed: forget all names
-    std::vector<NodeId> objects;  ///< attributes or content changed
+    std::vector<NodeId> objects;  ///< attributes, content or listing changed; each once
     struct NameChange {
         NodeId parent = 0;        ///< 0 when nobody looked it up
         std::string parent_path;  ///< relative path of the parent directory in the restored tree
@@ -100,6 +116,19 @@ class Tree {
 
     /// Not owned; null (the default) when nobody caches. Set before serving.
     virtual void set_caches(KernelCaches* caches) = 0;
+
+    /// From here on changes behind the mount are noticed; the descriptor is readable when there may
+    /// be some. Once, before the first request. Errors as ChangeWatch::start(): without, nothing is
+    /// kept long.
+    virtual Result<int> notice_behind() = 0;
+    /// What changed since the last call, or some of it: nothing when nothing is left.
+    virtual ChangedBehind changed_behind() = 0;
+    /// Whether what is answered about this directory's names from now on may be remembered until
+    /// changed_behind(), or KernelCaches::forget(), tells of a change. Asked before the answer is
+    /// looked for: it begins to watch the directory.
+    virtual bool keeps_names(NodeId directory) = 0;
+    /// The same of an object's attributes.
+    virtual bool keeps_attributes(NodeId id) = 0;
 
     /// ENOENT when absent (also the state directory).
     virtual Result<Entry> lookup(const Caller& caller, NodeId parent, std::string_view name) = 0;

@@ -429,6 +429,7 @@ Result<> Workspace::recover_closed() {
         return {};
     }
     gate_.set_wounded(false);
+    restorer_.changed_anything();
     Result<> finished = mend_for_recovery();
     if (finished) finished = finish_pending(*pending);
     if (!finished) {

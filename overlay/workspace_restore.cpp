@@ -138,6 +138,7 @@ Result<> Workspace::book_vanished(NodeNumber target) {
         capture_.note(*image.object);
     TRY_ASSIGN(const Edges edges, edges_to(target));
     TRY(book(locator_, successors, edges));
+    restorer_.changed_anything();
     TRY(finish_successors(locator_, successors));
     locator_.begin();
     return {};

@@ -87,8 +87,21 @@ TEST(Wire, EveryStructureRoundTrips) {
     expect_round_trip(overlay::Collected{1, 2, 3});
     expect_round_trip(overlay::Checked{{"bad"}, {"mended"}, 1, 2, 3, 4, 5});
     expect_round_trip(overlay::Retention{1, 2, 3});
-    expect_round_trip(DaemonInfo{
-        "0.1", "abcd", "/w\xff", "/m", 5, 6, 7, true, true, true, true, {"k"}, {"u"}, {"x"}, {1, 2, 3}});
+    expect_round_trip(DaemonInfo{"0.1",
+                                 "abcd",
+                                 "/w\xff",
+                                 "/m",
+                                 5,
+                                 6,
+                                 7,
+                                 true,
+                                 true,
+                                 true,
+                                 true,
+                                 {"k"},
+                                 {"u"},
+                                 {"x"},
+                                 {1, 2, 3}});
 }
 
 TEST(Wire, WrongTypesAreRefused) {

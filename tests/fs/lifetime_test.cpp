@@ -118,11 +118,7 @@ TEST(Lifetime, TwoMountsAtOnce) {
 TEST(Lifetime, AUserMountsThroughTheHelper) {
     if (::geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
     constexpr uid_t kNobody = 65534;
-    const pid_t probe = ::fork();
-    if (probe == 0) ::_exit(::setuid(kNobody) == 0 && fs::is_fuse_available() ? 0 : 1);
-    int status = 1;
-    ::waitpid(probe, &status, 0);
-    if (status != 0) GTEST_SKIP() << "users may not open /dev/fuse here";
+    SKIP_UNLESS_MAY_MOUNT(kNobody);
     Served served(kNobody);
     ASSERT_EQ(served.failure(), "");
     EXPECT_NE(mount_line(served).find(" fuse.unwrite "), std::string::npos);

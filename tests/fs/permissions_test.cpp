@@ -164,6 +164,7 @@ int use_what_modes_close(const Served& served) {
 
 TEST(Permissions, AModeIsNoObstacleWhereTheKernelAllowsIt) {
     SKIP_UNLESS_ROOT();
+    SKIP_UNLESS_MAY_MOUNT(kNobody);
     Served served(kNobody);
     SKIP_WITHOUT_MOUNT(served);
     ASSERT_EQ(run_as(kNobody, [&] { return make_what_modes_close(served); }), 0);

@@ -69,6 +69,7 @@ class Orders {
             const auto checked = session_.operations().check(false);
             return checked ? std::to_string(checked->records) : checked.error().message();
         }
+        if (verb == "asked") return std::to_string(tree_.asked);
         if (verb == "write_back") mount_.write_back();
         if (verb == "settle" && !mount_.settle(5000)) return "not settled";
         if (verb == "slow") tree_.milliseconds = std::stoi(object);
@@ -117,6 +118,8 @@ void Served::serve(int orders) const {
     const char* path = std::getenv("UNWRITE_DATA_PATH");
     if (path != nullptr && std::string(path) == "passthrough" && fs::can_pass_through(raw()))
         mounting.data_path = fs::DataPathKind::kPassthrough;
+    const char* caches = std::getenv("UNWRITE_CACHES");
+    mounting.keep_long = caches == nullptr || std::string(caches) != "short";
     auto mount = fs::Mount::create(tree, mounting);
     if (!mount) return finish(mount.error().message());
     g_mount = mount->get();
@@ -207,6 +210,14 @@ int Served::wait_for_exit(int seconds) {
     }
     daemon_ = -1;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+bool may_mount(uid_t uid) {
+    const pid_t probe = ::fork();
+    if (probe == 0) ::_exit(::setuid(uid) == 0 && fs::is_fuse_available() ? 0 : 1);
+    int status = 1;
+    ::waitpid(probe, &status, 0);
+    return status == 0;
 }
 
 }  // namespace unwrite::tests

@@ -31,10 +31,10 @@ class Served {
     void write(const std::string& name, std::string_view text) const;
     pid_t daemon() const { return daemon_; }
 
-    /// One of: "checkpoint", "rollback", "discard", "write_back", "settle", "open PATH" (in the daemon,
-    /// through the mount), "slow MILLISECONDS" (each removal takes that long), "announce", "run PID" (is an agent
-    /// from now on), "records" (in the journal). The
-    /// answer is "ok" or the reason; empty when the daemon died.
+    /// One of: "checkpoint", "rollback", "discard", "write_back", "settle", "open PATH" (in the
+    /// daemon, through the mount), "slow MILLISECONDS" (each removal takes that long), "announce",
+    /// "run PID" (is an agent from now on), "records" (in the journal), "asked" (how often for
+    /// names and attributes). The answer is "ok" or the reason; empty when the daemon died.
     std::string order(const std::string& words);
 
     void kill_daemon() const;
@@ -54,7 +54,13 @@ class Served {
     std::string failure_;
 };
 
+/// Whether that user may open /dev/fuse; only root can tell.
+bool may_mount(uid_t uid);
+
 }  // namespace unwrite::tests
+
+#define SKIP_UNLESS_MAY_MOUNT(uid) \
+    if (!::unwrite::tests::may_mount(uid)) GTEST_SKIP() << "users may not open /dev/fuse here"
 
 #define SKIP_WITHOUT_MOUNT(served)                                                    \
     do {                                                                              \

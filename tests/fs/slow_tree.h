@@ -1,4 +1,5 @@
-// SlowTree: a tree that hands everything on, and takes its time for removals.
+// SlowTree: a tree that hands everything on, takes its time for removals, and counts what it is
+// asked about names and attributes.
 #pragma once
 
 #include <atomic>
@@ -18,13 +19,18 @@ class SlowTree final : public overlay::Tree {
  public:
     explicit SlowTree(overlay::Tree& tree) : tree_(tree) {}
     std::atomic<int> milliseconds{0};
+    std::atomic<int> asked{0};
 
     void set_caches(overlay::KernelCaches* caches) override { tree_.set_caches(caches); }
     Result<Entry> lookup(const Caller& caller, NodeId parent, View name) override {
+        ++asked;
         return tree_.lookup(caller, parent, name);
     }
     void forget(NodeId id, std::uint64_t lookups) override { tree_.forget(id, lookups); }
-    Result<struct stat> getattr(NodeId id) override { return tree_.getattr(id); }
+    Result<struct stat> getattr(NodeId id) override {
+        ++asked;
+        return tree_.getattr(id);
+    }
     Result<struct stat> setattr(const Caller& caller, NodeId id,
                                 const overlay::AttributeChange& change) override {
         return tree_.setattr(caller, id, change);
@@ -46,6 +52,10 @@ class SlowTree final : public overlay::Tree {
     Result<Entry> tmpfile(const Caller& caller, NodeId parent, mode_t mode) override {
         return tree_.tmpfile(caller, parent, mode);
     }
+    Result<int> notice_behind() override { return tree_.notice_behind(); }
+    overlay::ChangedBehind changed_behind() override { return tree_.changed_behind(); }
+    bool keeps_names(overlay::NodeId directory) override { return tree_.keeps_names(directory); }
+    bool keeps_attributes(overlay::NodeId id) override { return tree_.keeps_attributes(id); }
     Result<> allow_unseen() override { return tree_.allow_unseen(); }
     Result<overlay::HandlePtr> backing(const Caller& caller, NodeId id, bool writes) override {
         return tree_.backing(caller, id, writes);

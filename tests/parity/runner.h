@@ -14,7 +14,8 @@
 
 namespace unwrite::tests::parity {
 
-/// Everything as root. As the owner: what he does to things of his own that need no root to be made.
+/// Everything as root. As the owner: what he does to things of his own that need no root to be
+/// made.
 bool can_be_done(const Cell& cell);
 
 class Stage {

@@ -58,7 +58,8 @@ Result<TreeActor::Held> TreeActor::find(const std::string& path) {
     for (std::size_t begin = 0; begin < path.size();) {
         const std::size_t end = std::min(path.find('/', begin), path.size());
         if (!S_ISDIR(at.st().st_mode)) return Error(ENOTDIR);
-        TRY_ASSIGN(const Entry next, tree_.lookup(caller_, at.id(), path.substr(begin, end - begin)));
+        TRY_ASSIGN(const Entry next,
+                   tree_.lookup(caller_, at.id(), path.substr(begin, end - begin)));
         at = Held(tree_, next);
         begin = end + 1;
     }
