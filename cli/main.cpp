@@ -6,6 +6,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -20,35 +21,67 @@ namespace unwrite::cli {
 
 namespace {
 
-void add_commands(CLI::App& app, Context& context, const std::vector<std::string>& rest) {
-    add_mount(app, context);
-    add_unmount(app, context);
-    add_run(app, context, rest);
-    add_status(app, context);
-    add_checkpoint(app, context);
-    add_rollback(app, context);
-    add_undo(app, context);
-    add_redo(app, context);
-    add_log(app, context);
-    add_diff(app, context);
-    add_commit(app, context);
-    add_discard(app, context);
-    add_restore(app, context);
-    add_review(app, context);
-    add_recover(app, context);
-    add_check(app, context);
-    add_gc(app, context);
-    add_policy(app, context, rest);
-    add_approvals(app, context);
-    add_doctor(app, context);
-    add_git(app, context);
-    add_read(app, context);
-    add_edit(app, context);
-    add_apply(app, context);
-    add_revert_to_state(app, context);
-    add_mcp(app, context);
-    add_integrate(app, context);
-    add_manual(app, context);
+using Words = std::vector<std::string>;
+using Add = void (*)(CLI::App& app, Context& context, const Words& rest);
+
+template <void (*Command)(CLI::App&, Context&)>
+void add(CLI::App& app, Context& context, const Words& /*rest*/) {
+    Command(app, context);
+}
+
+struct NamedCommand {
+    std::string_view name;
+    Add add;
+};
+
+/// In the order of the help.
+constexpr std::array kCommands = {
+    NamedCommand{"mount", add<add_mount>},
+    NamedCommand{"unmount", add<add_unmount>},
+    NamedCommand{"run", add_run},
+    NamedCommand{"status", add<add_status>},
+    NamedCommand{"checkpoint", add<add_checkpoint>},
+    NamedCommand{"rollback", add<add_rollback>},
+    NamedCommand{"undo", add<add_undo>},
+    NamedCommand{"redo", add<add_redo>},
+    NamedCommand{"log", add<add_log>},
+    NamedCommand{"diff", add<add_diff>},
+    NamedCommand{"commit", add<add_commit>},
+    NamedCommand{"discard", add<add_discard>},
+    NamedCommand{"restore", add<add_restore>},
+    NamedCommand{"review", add<add_review>},
+    NamedCommand{"recover", add<add_recover>},
+    NamedCommand{"check", add<add_check>},
+    NamedCommand{"gc", add<add_gc>},
+    NamedCommand{"policy", add_policy},
+    NamedCommand{"approvals", add<add_approvals>},
+    NamedCommand{"doctor", add<add_doctor>},
+    NamedCommand{"git", add<add_git>},
+    NamedCommand{"read", add<add_read>},
+    NamedCommand{"edit", add<add_edit>},
+    NamedCommand{"apply", add<add_apply>},
+    NamedCommand{"revert-to-state", add<add_revert_to_state>},
+    NamedCommand{"mcp", add<add_mcp>},
+    NamedCommand{"integrate", add<add_integrate>},
+    NamedCommand{"manual", add<add_manual>},
+};
+
+/// A shell's prompt, or an agent's loop, should not wait for the options of the other commands: the one
+/// that is named, when the line begins with it, or all.
+void add_commands(CLI::App& app, Context& context, const Words& words, const Words& rest) {
+    std::size_t at = 0;
+    while (at < words.size() && (words[at] == "-C" || words[at] == "--json"))
+        at += words[at] == "-C" ? 2 : 1;
+    const auto* const named =
+        std::find_if(kCommands.begin(), kCommands.end(), [&](const NamedCommand& command) {
+            return at < words.size() && command.name == words[at];
+        });
+    if (named != kCommands.end()) {
+        named->add(app, context, rest);
+        return;
+    }
+    for (const NamedCommand& command : kCommands)
+        command.add(app, context, rest);
 }
 
 constexpr const char* kExamples =
@@ -139,14 +172,6 @@ bool takes_a_command(const std::vector<std::string>& words) {
     return commands[0] == "run" || commands == std::vector<std::string>{"policy", "classes"};
 }
 
-/// Whether nothing but the status is asked for.
-bool asks_for_status(const std::vector<std::string>& words) {
-    std::size_t at = 0;
-    while (at + 2 < words.size() && words[at] == "-C")
-        at += 2;
-    return at < words.size() && words[at] == "status";
-}
-
 int run_main(std::vector<std::string> words) {
     // A reader that goes away is met where it is written to, so that no operation ends in the
     // middle.
@@ -174,12 +199,7 @@ int run_main(std::vector<std::string> words) {
     app.require_subcommand(1);
     app.fallthrough();
     app.footer(kExamples);
-    // A shell's prompt asks for the status each time, and should not wait for all the others.
-    if (asks_for_status(words)) {
-        add_status(app, context);
-    } else {
-        add_commands(app, context, rest);
-    }
+    add_commands(app, context, words, rest);
     std::reverse(words.begin(), words.end());
     try {
         app.parse(std::move(words));

@@ -34,20 +34,19 @@ void await_taken(const WriteBack& writes) {
 /// The kernel starts their writes here but does not wait for a FUSE filesystem to answer them.
 /// Requests come in order, so when a later one is answered, all started ones were taken but those
 /// that the kernel holds back (it lets so many run at a time), and of these some follow when the
-/// running ones end. When a round brings none, none is left. Some rounds at least: no document says
-/// that one call of syncfs starts them all before it returns.
+/// running ones end. When a round brings none, none is left: syncfs(2) has been over all dirty pages,
+/// and waited for the threads that start their writes, before it returns (Linux' fs/sync.c,
+/// sync_filesystem()).
 Result<> write_back_mount(const Server& server, const MountPlace& place) {
     TRY_ASSIGN(const UniqueFd root, place.open());
     const WriteBack& writes = server.write_back;
     std::uint64_t before = writes.taken;
-    for (int round = 0;; ++round) {
+    for (;;) {
         TRY(sys::sync_filesystem(root.get()));
         ignore(sys::statvfs_fd(root.get()), "the request is what counts");
         await_taken(writes);
         const std::uint64_t after = writes.taken;
-        if ((after == before && round + 1 >= tuning::kWriteBackRounds) ||
-            fuse_session_exited(server.session) != 0)
-            return {};
+        if (after == before || fuse_session_exited(server.session) != 0) return {};
         before = after;
     }
 }

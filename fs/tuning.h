@@ -57,8 +57,4 @@ inline constexpr std::size_t kMostAnnouncements = 1000;
 inline constexpr std::size_t kListedBytes = 40;
 inline constexpr std::size_t kListedPlusBytes = 168;
 
-/// Calls of syncfs before a checkpoint, at least (caches.cpp). Each costs some 15 us when nothing
-/// is dirty.
-inline constexpr int kWriteBackRounds = 2;
-
 }  // namespace unwrite::fs::tuning

@@ -24,7 +24,7 @@
 namespace unwrite::overlay {
 
 /// The unit of content capture, in bytes.
-inline constexpr std::uint64_t kBlockSize = std::uint64_t{64} << 10;
+inline constexpr std::uint64_t kBlockSize = std::uint64_t{32} << 10;
 
 /// What stands at a name right now.
 struct Standing {
