@@ -68,8 +68,8 @@ Result<> Tally::read_on() {
         TRY_ASSIGN(const auto added, interval->follower->read_on());
         layer.index(added);
         if (!layer.data && !layer.delta.objects.empty()) {
-            TRY_ASSIGN(layer.data,
-                       journal::open_delta_data(journal_.state_dir().deltas(), layer.number));
+            TRY_ASSIGN(layer.data, journal::DeltaData::find(journal_.state_dir().deltas(),
+                                                            layer.number, pool_));
         }
         if (interval != intervals_.rbegin()) interval->follower.reset();
     }

@@ -57,6 +57,7 @@ class Tally {
     bool known_ = false;
     std::uint64_t files_ = 0;
     std::vector<Interval> intervals_;
+    std::shared_ptr<journal::DeltaDataPool> pool_ = std::make_shared<journal::DeltaDataPool>();
     std::unordered_map<ObjectKey, std::vector<Part>> parts_;  // by one of the objects it is about
     Directories came_;  // created and deleted directories, by their paths
     Directories went_;

@@ -284,7 +284,7 @@ Result<> Workspace::cross(const Crossing& crossing, const Node& node, NodeNumber
     TRY_ASSIGN(const Delta delta, journal::read_delta(deltas, crossing.delta));
     LayerPtr layer;
     if (tree_.unseen().any()) {
-        TRY_ASSIGN(layer, Layers(*journal_).read(crossing.delta));
+        TRY_ASSIGN(layer, Layers(*journal_).read_to_keep(crossing.delta));
     }
     if (delta.empty() && !layer) return arrive(crossing, node, crossing.delta, target);
     Store::Change number;
@@ -309,7 +309,7 @@ Result<> Workspace::cross(const Crossing& crossing, const Node& node, NodeNumber
         return arrive(crossing, node, taken.delta, target);
     }();
     if (!crossed) return turn_back(crossed.error(), pending);
-    if (layer) tree_.unseen().crossed(layer);
+    if (layer) tree_.unseen().crossed(layer, deltas);
     ignore(journal::remove_delta(deltas, crossing.delta), "nothing refers to it");
     return {};
 }
@@ -375,13 +375,13 @@ Result<> Workspace::finish_pending(const Pending& pending) {
         Crossing crossing{node.number, node.delta, !node.down,
                           node.down ? node.number : node.parent};
         Layers layers(*journal_);
-        TRY_ASSIGN(const LayerPtr wanted, layers.read(node.delta));
+        TRY_ASSIGN(const LayerPtr wanted, layers.read_to_keep(node.delta));
         TRY_ASSIGN(const LayerPtr before, layers.read(pending.inverse));
         TRY_ASSIGN(const auto kept, set_aside(locator_, wanted, before));
         found_.set_aside.insert(found_.set_aside.end(), kept.begin(), kept.end());
         TRY(apply_delta(wanted->delta, node.delta, Meanwhile::kGoes));
         TRY(arrive(crossing, node, pending.inverse, pending.target));
-        tree_.unseen().crossed(wanted);
+        tree_.unseen().crossed(wanted, deltas);
         TRY(journal::remove_delta(deltas, crossing.delta));
     }
     if (!capture_.interval_is_empty()) {
