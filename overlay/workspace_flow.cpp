@@ -13,7 +13,7 @@ using journal::Pending;
 using journal::Store;
 
 Result<Store::Changed> Workspace::store(const Store::Change& change) {
-    tally_.forget();
+    janitor_.free({tally_.forget()});
     return store_sealed(change);
 }
 
@@ -75,7 +75,7 @@ Result<NodeNumber> Workspace::seal(NodeKind kind, const std::string& name, const
     crash_point("seal.before");
     TRY_ASSIGN(const Store::Changed changed, store_sealed(change));
     crash_point("seal.after");
-    capture_.begin_interval(changed.delta);
+    janitor_.free(capture_.begin_interval(changed.delta));
     tally_.sealed(changed.delta);
     return changed.nodes.front();
 }
@@ -147,7 +147,7 @@ Result<> Workspace::apply_delta(const Delta& delta, DeltaNumber number, Meanwhil
 // the next one is noticed too.
 Result<> Workspace::apply(const Delta& delta, const Restorer::DataOf& data_of,
                           Meanwhile meanwhile) {
-    tally_.forget();
+    janitor_.free({tally_.forget()});
     capture_.forget_stamps(delta);
     janitor_.restore_begins();
     TRY(restorer_.apply(delta, data_of, meanwhile));
@@ -235,7 +235,7 @@ Result<> Workspace::begin_applying(const Pending& pending, const LayerPtr& layer
     TRY_ASSIGN(const Store::Changed taken, store(number));
     TRY(journal::remove_delta(deltas, taken.delta));
     const DeltaNumber old = head_.open_delta;
-    capture_.begin_interval(taken.delta);
+    janitor_.free(capture_.begin_interval(taken.delta));
     const auto begun = [&]() -> Result<> {
         if (is_last) TRY(tree_.adopt_unseen(layer));
         crash_point("cross.unseen");
@@ -246,7 +246,7 @@ Result<> Workspace::begin_applying(const Pending& pending, const LayerPtr& layer
         TRY(store(change));
         return {};
     }();
-    if (!begun) capture_.begin_interval(old);
+    if (!begun) janitor_.free(capture_.begin_interval(old));
     ignore(journal::remove_delta(deltas, begun ? old : taken.delta), "nothing refers to it");
     return begun;
 }
@@ -259,7 +259,7 @@ Result<> Workspace::begin_interval_anew() {
     change.open_delta_is_new = true;
     const DeltaNumber old = head_.open_delta;
     TRY_ASSIGN(const Store::Changed changed, store(change));
-    capture_.begin_interval(changed.delta);
+    janitor_.free(capture_.begin_interval(changed.delta));
     ignore(journal::remove_delta(journal_->state_dir().deltas(), old), "nothing refers to it");
     return {};
 }

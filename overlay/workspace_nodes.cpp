@@ -103,8 +103,9 @@ Result<> Workspace::drop_all_but(NodeNumber node) {
     }
     janitor_.remove_deltas(std::move(dropped));
     if (capture_.interval_is_empty()) {
-        TRY(journal_->places().clear());
-        capture_.forget_all_stamps();
+        TRY_ASSIGN(Leftovers places, journal_->places().clear());
+        janitor_.free({std::move(places)});
+        janitor_.free(capture_.forget_all_stamps());
     }
     janitor_.sweep();
     return {};

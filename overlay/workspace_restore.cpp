@@ -130,7 +130,7 @@ std::vector<std::string> Workspace::written_behind(const Edges& edges) {
 Result<> Workspace::book_vanished(NodeNumber target) {
     if (!capture_.interval_is_empty())
         TRY(seal(NodeKind::kStep, "", "before what changed behind the mount", 0));
-    tally_.forget();
+    janitor_.free({tally_.forget()});
     TRY_ASSIGN(const Edges before, edges_to(target));
     TRY_ASSIGN(const Vanished found, find_vanished(locator_, before));
     TRY_ASSIGN(const Successors successors, make_successors(locator_, found, before));
