@@ -7,6 +7,7 @@
 namespace unwrite::overlay {
 
 using journal::ContentImage;
+using journal::ObjectImage;
 
 Result<Content> Content::open(HandlePtr live, const ObjectKey& key,
                               const std::vector<LayerPtr>& layers) {
@@ -96,6 +97,15 @@ Result<std::string> Content::read_all() const {
     TRY_ASSIGN(const std::size_t got, read(std::as_writable_bytes(std::span(text)), 0));
     text.resize(got);
     return text;
+}
+
+bool is_whole(const ObjectImage& image) {
+    if (!image.size) return false;
+    std::uint64_t bytes = 0;
+    for (const ContentImage& piece : image.content)
+        bytes +=
+            piece.offset < *image.size ? std::min(piece.length, *image.size - piece.offset) : 0;
+    return bytes == *image.size;
 }
 
 namespace {

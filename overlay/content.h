@@ -6,7 +6,7 @@
 
 #include <optional>
 
-#include "overlay/layers.h"
+#include "overlay/layer_stack.h"
 #include "overlay/objects.h"
 
 namespace unwrite::overlay {
@@ -54,6 +54,9 @@ class Content {
     std::uint64_t size_ = 0;
     std::vector<Part> parts_;  // in the order of crossing: a later one covers an earlier one
 };
+
+/// It has the size, and all of the content below it.
+bool is_whole(const journal::ObjectImage& image);
 
 /// Ranges of bytes, [first, second).
 using Ranges = std::vector<std::pair<std::uint64_t, std::uint64_t>>;

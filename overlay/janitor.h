@@ -21,7 +21,7 @@ class Janitor {
     Janitor& operator=(const Janitor&) = delete;
     ~Janitor();
 
-    /// Frees them in the background. Null ones are nothing.
+    /// Frees them in the background, and what is left of them at its end. Null ones are nothing.
     void free(std::vector<Leftovers> leftovers);
     /// `key`, created in the open interval, has no name but the attic's and nobody holds it.
     void remove_orphan(const ObjectKey& key);

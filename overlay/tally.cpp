@@ -50,6 +50,7 @@ void Tally::add_interval(journal::DeltaNumber number) {
     interval.layer->number = number;
     interval.follower = std::make_unique<journal::DeltaFollower>(journal_.state_dir().deltas(),
                                                                  number, interval.layer->delta);
+    state_->stack->add(interval.layer);
     state_->intervals.push_back(std::move(interval));
 }
 
@@ -67,16 +68,12 @@ Result<> Tally::read_on() {
         }
         if (interval != state_->intervals.rbegin()) interval->follower.reset();
     }
+    if (state_->stack->size() > 0) state_->stack->settle(state_->stack->size() - 1);
     return {};
 }
 
-std::vector<LayerPtr> Tally::layers() const {
-    std::vector<LayerPtr> layers;
-    for (auto interval = state_->intervals.rbegin(); interval != state_->intervals.rend();
-         ++interval) {
-        if (!interval->layer->delta.empty()) layers.push_back(interval->layer);
-    }
-    return layers;
+Way Tally::layers() const {
+    return {state_->stack, 0, state_->stack->size()};
 }
 
 Result<> Tally::count_all() {
@@ -130,10 +127,7 @@ Result<> Tally::gather(View& older, View& newer, const Capture::Touched& touched
     };
     for (const NameKey& at : touched.names) {
         add_name(at);
-        const bool mentioned =
-            std::any_of(older.layers().begin(), older.layers().end(),
-                        [&](const LayerPtr& layer) { return layer->name(at) != nullptr; });
-        if (!mentioned) continue;
+        if (!older.layers().names(at)) continue;
         for (View* view : {&older, &newer}) {
             TRY_ASSIGN(const auto key, key_at(*view, at));
             if (key) reached.push_back(*key);

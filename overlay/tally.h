@@ -51,7 +51,7 @@ class Tally {
                     std::vector<ObjectKey>& reached) const;
     void take_out(const Scope& scope);
     void put_in(const Differences& differences);
-    std::vector<LayerPtr> layers() const;
+    Way layers() const;
 
     Locator& locator_;
     journal::Journal& journal_;
@@ -60,6 +60,7 @@ class Tally {
         bool known = false;
         std::uint64_t files = 0;
         std::vector<Interval> intervals{};
+        std::shared_ptr<LayerStack> stack = std::make_shared<LayerStack>();  ///< their layers
         std::shared_ptr<journal::DeltaDataPool> pool = std::make_shared<journal::DeltaDataPool>();
         /// By one of the objects it is about.
         std::unordered_map<ObjectKey, std::vector<Part>> parts{};

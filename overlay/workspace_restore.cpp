@@ -14,14 +14,6 @@ Error nothing(const std::string& text) {
     return Error(ErrorKind::kNothing, ENOENT, text);
 }
 
-/// All of the content is there, as it is captured before it may change unseen.
-bool is_whole(const journal::ObjectImage& image) {
-    std::uint64_t bytes = 0;
-    for (const journal::ContentImage& piece : image.content)
-        bytes += piece.length;
-    return bytes >= *image.size;
-}
-
 }  // namespace
 
 bool Workspace::is_empty_delta(journal::DeltaNumber delta) const {

@@ -118,6 +118,19 @@ TEST_F(ManyStates, S30_all_of_it_is_taken_back_and_comes_back) {
     EXPECT_TRUE(same() == text_at(200));
 }
 
+TEST_F(ManyStates, S30_many_abandoned_states_are_collected) {
+    ASSERT_OK(operations().rollback(World::asker(), node(1), false, Consent::kAll));
+    ASSERT_ASSIGN(const auto some, operations().gc({.max_abandoned = 150}));
+    EXPECT_EQ(some.nodes, kStates - 1 - 150U);
+    ASSERT_OK(operations().rollback(World::asker(), node(151), false, Consent::kAll));
+    EXPECT_TRUE(same() == text_at(151));
+    ASSERT_OK(operations().rollback(World::asker(), node(1), false, Consent::kAll));
+    ASSERT_ASSIGN(const auto rest, operations().gc({.max_bytes = 1}));
+    EXPECT_EQ(rest.nodes, 150U);
+    EXPECT_TRUE(same() == text_at(1));
+    expect_no_problem();
+}
+
 // What is carried of a file that is changed unseen goes through all of them.
 TEST_F(ManyStates, S48_a_file_that_is_open_all_the_time_is_taken_back_through_all) {
     const overlay::Caller user{0, 0, ::getpid(), 0022};
