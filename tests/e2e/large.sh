@@ -52,7 +52,7 @@ while at < size:
 PYTHON
 }
 S49_sparse_file_of_a_hundred_gib() {
-    observed   # open for writing, all of it would be looked through at each checkpoint
+    observed   # the other path looks through the holes of a file in use (docs/known-gaps.md)
     local gib=$((1 << 30)) state
     # put GIB TEXT: a block of 4 KiB.
     put() { printf '%4096s' "$2" | dd of=big bs=4096 count=1 iflag=fullblock seek=$(($1 * gib / 4096)) conv=notrunc status=none; }
