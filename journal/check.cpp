@@ -27,6 +27,27 @@ std::string object_name(const ObjectKey& key) {
     return "object " + Attic::file_name(key);
 }
 
+/// By node: the one above all above it; 0 where something is missing on the way, or it is a loop.
+using Tops = std::unordered_map<NodeNumber, NodeNumber>;
+Tops tops_of(const std::unordered_map<NodeNumber, NodeNumber>& parents) {
+    Tops tops;
+    for (const auto& [number, parent] : parents) {
+        std::vector<NodeNumber> passed;
+        NodeNumber at = number;
+        for (;; at = parents.at(at)) {
+            if (!parents.contains(at) || !tops.try_emplace(at, 0).second) break;
+            passed.push_back(at);
+            if (parents.at(at) == 0) tops[at] = at;
+            if (parents.at(at) == 0) break;
+        }
+        const auto end = tops.find(at);
+        const NodeNumber top = end == tops.end() ? 0 : end->second;
+        for (const NodeNumber one : passed)
+            tops[one] = top;
+    }
+    return tops;
+}
+
 /// Every node leads to the first state in finitely many steps.
 void check_parents(const Head& head, const std::vector<Node>& nodes, CheckReport& report) {
     std::unordered_map<NodeNumber, NodeNumber> parents;
@@ -41,14 +62,10 @@ void check_parents(const Head& head, const std::vector<Node>& nodes, CheckReport
     require(head.current, "the current node");
     if (head.redo_tip != 0) require(head.redo_tip, "the node to redo to");
     // A commit that keeps the history moves the root down: the first state stays above it.
-    const auto top_of = [&](NodeNumber at) -> NodeNumber {
-        for (std::size_t steps = 0; steps <= nodes.size(); ++steps) {
-            const auto found = parents.find(at);
-            if (found == parents.end()) return 0;
-            if (found->second == 0) return at;
-            at = found->second;
-        }
-        return 0;
+    const Tops tops = tops_of(parents);
+    const auto top_of = [&](NodeNumber number) {
+        const auto found = tops.find(number);
+        return found == tops.end() ? 0 : found->second;
     };
     const NodeNumber top = top_of(head.root);
     if (top == 0) report.problems.push_back("the root does not lead to the first state");

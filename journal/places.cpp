@@ -251,16 +251,15 @@ Result<> Places::compact() {
     return {};
 }
 
-Result<> Places::clear() {
+Result<Leftovers> Places::clear() {
     const std::lock_guard lock(mutex_);
     TRY(remove_whole(state_, kFile));
     crash_point("places.cleared");
     file_.reset();
-    places_.clear();
     successors_.clear();
     end_ = records_ = 0;
     damaged_ = false;
-    return {};
+    return take_leftovers(places_);
 }
 
 Result<> Places::sync() {

@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/leftovers.h"
 #include "base/object_key.h"
 #include "base/syscalls.h"
 
@@ -41,7 +42,8 @@ class Places {
     std::vector<ObjectKey> replacing() const;
     /// What was in the old ones is in the new ones, which stand where the old ones stood.
     Result<> replace(const std::unordered_map<ObjectKey, ObjectKey>& replaced);
-    Result<> clear();
+    /// Returns what was known, to be freed.
+    Result<Leftovers> clear();
     /// Makes everything set so far survive a power cut.
     Result<> sync();
 

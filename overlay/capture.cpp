@@ -63,15 +63,17 @@ Capture::Capture(Objects& objects, journal::Journal& journal, journal::DeltaNumb
         s.writes = s.first_write = now;
 }
 
-void Capture::begin_interval(journal::DeltaNumber delta) {
+std::vector<Leftovers> Capture::begin_interval(journal::DeltaNumber delta) {
+    std::vector<Leftovers> ended;
     writer_ = std::make_unique<journal::DeltaWriter>(journal_.state_dir().deltas(), delta);
     for (Shard& s : shards_) {
         const std::lock_guard lock(s.mutex);
-        s.objects.clear();
-        s.names.clear();
+        ended.push_back(take_leftovers(s.objects));
+        ended.push_back(take_leftovers(s.names));
     }
     unseen_bytes_ = 0;
     unseen_begun_ = false;
+    return ended;
 }
 
 void Capture::note_unseen() {

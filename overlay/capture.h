@@ -16,6 +16,7 @@
 #include <mutex>
 #include <unordered_set>
 
+#include "base/leftovers.h"
 #include "journal/delta_log.h"
 #include "journal/stamps.h"
 #include "overlay/objects.h"
@@ -39,8 +40,9 @@ class Capture {
     Capture(Objects& objects, journal::Journal& journal, journal::DeltaNumber open_delta,
             bool durable);
 
-    /// A new interval begins: nothing is covered. Gate closed.
-    void begin_interval(journal::DeltaNumber delta);
+    /// A new interval begins: nothing is covered. Gate closed. Returns what was remembered of the
+    /// one that ended, to be freed when nobody waits at the gate.
+    [[nodiscard]] std::vector<Leftovers> begin_interval(journal::DeltaNumber delta);
     bool interval_is_empty() const { return writer_->empty(); }
     /// All that was captured so far is what may change unseen (unseen.h). Gate closed.
     void note_unseen();
@@ -120,7 +122,7 @@ class Capture {
     /// What a clean end leaves to the next life.
     journal::Stamps all_stamps() const;
     void begin_with(const journal::Stamps& stamps);
-    void forget_all_stamps();
+    [[nodiscard]] std::vector<Leftovers> forget_all_stamps();
 
     /// What changed since the last call, for whoever keeps count of it; begins with the first call.
     struct Touched {

@@ -138,16 +138,18 @@ void Capture::begin_with(const journal::Stamps& stamps) {
     }
 }
 
-void Capture::forget_all_stamps() {
+std::vector<Leftovers> Capture::forget_all_stamps() {
+    std::vector<Leftovers> forgotten;
     for (Shard& s : shards_) {
         const std::lock_guard lock(s.mutex);
         if (s.known.size() > kMostRemembered) {
-            s.known.clear();
+            forgotten.push_back(take_leftovers(s.known));
             s.first_write = ++s.writes;
         }
         for (auto& [key, known] : s.known)
             known.stamp.reset();
     }
+    return forgotten;
 }
 
 }  // namespace unwrite::overlay

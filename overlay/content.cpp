@@ -1,11 +1,13 @@
 #include "overlay/content.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 namespace unwrite::overlay {
 
 using journal::ContentImage;
+using journal::ObjectImage;
 
 Result<Content> Content::open(HandlePtr live, const ObjectKey& key,
                               const std::vector<LayerPtr>& layers) {
@@ -29,7 +31,7 @@ Content::Source Content::source(std::uint64_t offset) const {
     std::uint64_t end = size_;
     for (auto part = parts_.rbegin(); part != parts_.rend(); ++part) {
         if (part->size) {
-            if (offset >= *part->size) return {end, -1, 0};
+            if (offset >= *part->size) return {end};
             end = std::min(end, *part->size);
         }
         const auto& ranges = *part->ranges;
@@ -40,22 +42,40 @@ Content::Source Content::source(std::uint64_t offset) const {
             const ContentImage& range = *std::prev(next);
             if (offset < range.offset + range.length) {
                 end = std::min(end, range.offset + range.length);
-                if (range.position == ContentImage::kHole) return {end, -1, 0};
-                return {end, part->layer->data.get(), range.position + (offset - range.offset)};
+                if (range.position == ContentImage::kHole) return {end};
+                return {end, false, range.position + (offset - range.offset), part->layer.get()};
             }
         }
         if (next != ranges.end()) end = std::min(end, next->offset);
     }
-    if (offset >= live_size_) return {end, -1, 0};
+    if (offset >= live_size_) return {end};
     end = std::min(end, live_size_);
     const sys::DataRun run = sys::next_data(live_->fd.get(), offset, end);
-    if (run.begin > offset) return {run.begin, -1, 0};
-    return {std::max(run.finish, offset + 1), live_->fd.get(), offset};
+    if (run.begin > offset) return {run.begin};
+    return {std::max(run.finish, offset + 1), false, offset};
 }
 
 Content::Segment Content::segment(std::uint64_t offset) const {
     const Source found = source(offset);
-    return {offset, found.end, found.fd < 0};
+    return {offset, found.end, found.hole};
+}
+
+// A live file that shrank meanwhile reads as zeros where its bytes were; what was captured is there
+// whole.
+Result<std::size_t> Content::read_from(const Source& source, sys::Bytes out) const {
+    if (source.hole) return 0;
+    if (source.layer == nullptr) return sys::read_at(live_->fd.get(), out, source.position);
+    const auto damaged = [&] {
+        return Error(
+            ErrorKind::kCorrupt, EIO,
+            "delta " + std::to_string(source.layer->number) + ": captured bytes are missing",
+            "run `unwrite check`");
+    };
+    if (!source.layer->data) return damaged();
+    TRY_ASSIGN(const journal::OpenData data, source.layer->data->open());
+    TRY_ASSIGN(const std::size_t got, sys::read_at(data->get(), out, source.position));
+    if (got != out.size()) return damaged();
+    return got;
 }
 
 Result<std::size_t> Content::read(sys::Bytes out, std::uint64_t offset) const {
@@ -65,11 +85,7 @@ Result<std::size_t> Content::read(sys::Bytes out, std::uint64_t offset) const {
         const std::uint64_t known = found.end - (offset + done);
         const sys::Bytes part = out.subspan(
             done, static_cast<std::size_t>(std::min<std::uint64_t>(known, out.size() - done)));
-        std::size_t got = 0;
-        if (found.fd >= 0) {
-            TRY_ASSIGN(got, sys::read_at(found.fd, part, found.position));
-        }
-        // A file that shrank meanwhile reads as zeros where its bytes were.
+        TRY_ASSIGN(const std::size_t got, read_from(found, part));
         std::memset(part.data() + got, 0, part.size() - got);
         done += part.size();
     }
@@ -81,6 +97,15 @@ Result<std::string> Content::read_all() const {
     TRY_ASSIGN(const std::size_t got, read(std::as_writable_bytes(std::span(text)), 0));
     text.resize(got);
     return text;
+}
+
+bool is_whole(const ObjectImage& image) {
+    if (!image.size) return false;
+    std::uint64_t bytes = 0;
+    for (const ContentImage& piece : image.content)
+        bytes +=
+            piece.offset < *image.size ? std::min(piece.length, *image.size - piece.offset) : 0;
+    return bytes == *image.size;
 }
 
 namespace {

@@ -1,12 +1,12 @@
 // Content: the bytes of one object as they were at a node: the live bytes (of now), then for each
 // layer on the way the size it had and the ranges that were captured. Nothing is loaded but what is
-// asked for, and holes stay holes. Reading is thread-safe. It holds the object's descriptor and the
-// layers' data open.
+// asked for, and holes stay holes. Reading is thread-safe. It holds the object's descriptor
+// open, and the layers' data as a DeltaData does: what a layer captured is read, or it is an error.
 #pragma once
 
 #include <optional>
 
-#include "overlay/layers.h"
+#include "overlay/layer_stack.h"
 #include "overlay/objects.h"
 
 namespace unwrite::overlay {
@@ -39,18 +39,24 @@ class Content {
         std::optional<std::uint64_t> size;
         const std::vector<journal::ContentImage>* ranges;
     };
+    /// Where bytes come from: a layer, or else the live file, unless they are a hole.
     struct Source {
         std::uint64_t end = 0;
-        int fd = -1;  // -1: a hole
+        bool hole = true;
         std::uint64_t position = 0;
+        const Layer* layer = nullptr;
     };
     Source source(std::uint64_t offset) const;
+    Result<std::size_t> read_from(const Source& source, sys::Bytes out) const;
 
     HandlePtr live_;
     std::uint64_t live_size_ = 0;
     std::uint64_t size_ = 0;
     std::vector<Part> parts_;  // in the order of crossing: a later one covers an earlier one
 };
+
+/// It has the size, and all of the content below it.
+bool is_whole(const journal::ObjectImage& image);
 
 /// Ranges of bytes, [first, second).
 using Ranges = std::vector<std::pair<std::uint64_t, std::uint64_t>>;

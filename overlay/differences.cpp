@@ -27,32 +27,54 @@ bool same_mtime(const Attributes& a, const Attributes& b) {
     return a.mtime_s == b.mtime_s && a.mtime_ns == b.mtime_ns;
 }
 
-// The ranges in which one object can differ: what the layers between captured, and what was cut or
-// grown.
-Ranges touched_ranges(const ObjectKey& key, const std::vector<LayerPtr>& between,
-                      std::uint64_t size) {
-    Ranges ranges;
-    std::uint64_t least = size;
-    for (const LayerPtr& layer : between) {
-        const ObjectImage* image = layer->object(key);
-        if (image == nullptr) continue;
-        if (image->size) least = std::min(least, *image->size);
-        for (const auto& range : image->content)
-            ranges.emplace_back(range.offset, range.offset + range.length);
+// Each byte once: many layers may have captured the same ones.
+Ranges joined(Ranges ranges) {
+    std::sort(ranges.begin(), ranges.end());
+    Ranges joined;
+    for (const auto& [begin, end] : ranges) {
+        if (joined.empty() || begin > joined.back().second)
+            joined.emplace_back(begin, end);
+        else
+            joined.back().second = std::max(joined.back().second, end);
     }
-    if (least < size) ranges.emplace_back(least, size);
-    return ranges;
+    return joined;
 }
 
-bool was_written(const ObjectKey& key, const std::vector<LayerPtr>& between) {
-    return std::any_of(between.begin(), between.end(), [&](const LayerPtr& layer) {
-        const ObjectImage* image = layer->object(key);
-        return image != nullptr && (image->size || !image->content.empty());
+// The ranges in which one object can differ: what the layers between captured, and what was cut or
+// grown.
+Ranges touched_ranges(const ObjectKey& key, const Way& between, std::uint64_t size) {
+    Ranges ranges;
+    std::uint64_t least = size;
+    bool all = false;
+    between.each_imaging(key, [&](const LayerPtr& layer) {
+        const ObjectImage& image = *layer->object(key);
+        all = image.size == size && is_whole(image);
+        if (image.size) least = std::min(least, *image.size);
+        for (const auto& range : image.content)
+            ranges.emplace_back(range.offset, range.offset + range.length);
+        return !all;
     });
+    if (all) return {{0, size}};
+    if (least < size) ranges.emplace_back(least, size);
+    return joined(std::move(ranges));
+}
+
+bool says_anything(const ObjectImage& image) {
+    return image.attributes || image.size || !image.content.empty();
+}
+
+bool was_written(const ObjectKey& key, const Way& between) {
+    bool written = false;
+    between.each_imaging(key, [&](const LayerPtr& layer) {
+        const ObjectImage& image = *layer->object(key);
+        written = image.size || !image.content.empty();
+        return !written;
+    });
+    return written;
 }
 
 Result<bool> files_differ(View& older, const Located& a, View& newer, const Located& b,
-                          const std::vector<LayerPtr>& between) {
+                          const Way& between) {
     if (a.key == b.key && !was_written(a.key, between)) return false;
     TRY_ASSIGN(const std::uint64_t size, older.size(a));
     TRY_ASSIGN(const std::uint64_t other_size, newer.size(b));
@@ -87,7 +109,7 @@ class Comparison {
           newer_(newer),
           detail_(detail),
           scope_(scope),
-          between_(layers_between(older, newer)) {}
+          between_(Way::between(older.layers(), newer.layers())) {}
 
     Result<Differences> run() {
         TRY(compare_names());
@@ -115,7 +137,8 @@ class Comparison {
     Result<> renamed();
     Result<> vanished_and_made();
     Result<> changed_objects();
-    Result<> changed_object(const ObjectKey& key, const ObjectImage& image);
+    bool is_imaged(const ObjectKey& key) const;
+    Result<> changed_object(const ObjectKey& key);
     bool is_moved(const NameKey& at) const;
     Result<> add_both(ChangeKind kind, const Placed& was, const Placed& is);
     Result<> add_one(ChangeKind kind, View& view, const Placed& placed);
@@ -128,7 +151,7 @@ class Comparison {
     View& newer_;
     const Detail detail_;
     const Scope* const scope_;  // null: everything
-    const std::vector<LayerPtr> between_;
+    const Way between_;
     std::map<NameKey, NamePair> pairs_;
     std::map<ObjectKey, std::vector<Placed>> lost_;  // names an object had and has no more
     std::map<ObjectKey, std::vector<Placed>> gained_;
@@ -137,13 +160,13 @@ class Comparison {
 };
 
 Result<> Comparison::compare_names() {
-    for (const LayerPtr& layer : between_) {
-        if (scope_ != nullptr) {
-            for (const NameKey& at : scope_->names) {
-                if (layer->name(at) != nullptr && !pairs_.contains(at)) TRY(compare_name(at));
-            }
-            continue;
+    if (scope_ != nullptr) {
+        for (const NameKey& at : scope_->names) {
+            if (between_.names(at)) TRY(compare_name(at));
         }
+        return {};
+    }
+    for (const LayerPtr& layer : between_) {
         for (const auto& [at, state] : layer->delta.names) {
             if (!pairs_.contains(at)) TRY(compare_name(at));
         }
@@ -229,21 +252,29 @@ Result<> Comparison::vanished_and_made() {
 }
 
 Result<> Comparison::changed_objects() {
-    for (const LayerPtr& layer : between_) {
-        if (scope_ != nullptr) {
-            for (const ObjectKey& key : scope_->objects) {
-                if (const ObjectImage* image = layer->object(key)) TRY(changed_object(key, *image));
-            }
-            continue;
+    if (scope_ != nullptr) {
+        for (const ObjectKey& key : scope_->objects) {
+            if (is_imaged(key)) TRY(changed_object(key));
         }
+        return {};
+    }
+    for (const LayerPtr& layer : between_) {
         for (const auto& [key, image] : layer->delta.objects)
-            TRY(changed_object(key, image));
+            if (says_anything(image)) TRY(changed_object(key));
     }
     return {};
 }
 
-Result<> Comparison::changed_object(const ObjectKey& key, const ObjectImage& image) {
-    if (!image.attributes && !image.size && image.content.empty()) return {};
+bool Comparison::is_imaged(const ObjectKey& key) const {
+    bool any = false;
+    between_.each_imaging(key, [&](const LayerPtr& layer) {
+        any = says_anything(*layer->object(key));
+        return !any;
+    });
+    return any;
+}
+
+Result<> Comparison::changed_object(const ObjectKey& key) {
     if (!done_.insert(key).second) return {};
     // A path first: what has none was made or removed, and is spoken of by its name.
     const auto older_path = older_.path(key);
@@ -258,11 +289,11 @@ Result<> Comparison::changed_object(const ObjectKey& key, const ObjectImage& ima
 
 Result<std::uint32_t> Comparison::aspects_that_differ(const Located& a, const Located& b) {
     if (a.key == b.key) {
-        const bool mentioned =
-            std::any_of(between_.begin(), between_.end(), [&](const LayerPtr& layer) {
-                const ObjectImage* image = layer->object(a.key);
-                return image != nullptr && image->attributes;
-            });
+        bool mentioned = false;
+        between_.each_imaging(a.key, [&](const LayerPtr& layer) {
+            mentioned = layer->object(a.key)->attributes.has_value();
+            return !mentioned;
+        });
         if (!mentioned) return 0U;
     }
     TRY_ASSIGN(const Attributes was, older_.attributes(a));
@@ -356,15 +387,20 @@ bool Comparison::is_moved(const NameKey& at) const {
 
 void Comparison::book(Change& change, const NameKey* name, const ObjectKey& object) const {
     std::set<OriginNumber> origins(change.origins.begin(), change.origins.end());
-    for (const LayerPtr& layer : between_) {
-        if (name != nullptr) {
-            if (const auto* state = layer->name(*name))
-                origins.insert(state->origins.begin(), state->origins.end());
-        }
-        // The times of a directory change with every name in it, whoever made that.
-        const ObjectImage* image = layer->object(object);
-        if (image != nullptr && !(name != nullptr && S_ISDIR(change.type)))
-            origins.insert(image->origins.begin(), image->origins.end());
+    if (name != nullptr) {
+        between_.each_naming(*name, [&](const LayerPtr& layer) {
+            const auto& more = layer->name(*name)->origins;
+            origins.insert(more.begin(), more.end());
+            return true;
+        });
+    }
+    // The times of a directory change with every name in it, whoever made that.
+    if (name == nullptr || !S_ISDIR(change.type)) {
+        between_.each_imaging(object, [&](const LayerPtr& layer) {
+            const auto& more = layer->object(object)->origins;
+            origins.insert(more.begin(), more.end());
+            return true;
+        });
     }
     change.origins.assign(origins.begin(), origins.end());
 }
@@ -379,19 +415,8 @@ Result<Differences> differences_within(View& older, View& newer, const Scope& sc
     return Comparison(older, newer, Detail::kFull, &scope).run();
 }
 
-std::vector<LayerPtr> layers_between(const View& older, const View& newer) {
-    const auto& a = older.layers();
-    const auto& b = newer.layers();
-    std::size_t shared = 0;
-    while (shared < a.size() && shared < b.size() && a[shared] == b[shared])
-        ++shared;
-    std::vector<LayerPtr> between(a.begin() + static_cast<std::ptrdiff_t>(shared), a.end());
-    between.insert(between.end(), b.begin() + static_cast<std::ptrdiff_t>(shared), b.end());
-    return between;
-}
-
 Result<bool> content_differs(View& older, const Located& a, View& newer, const Located& b,
-                             const std::vector<LayerPtr>& between) {
+                             const Way& between) {
     if (S_ISREG(a.type)) return files_differ(older, a, newer, b, between);
     if (a.key == b.key) return false;
     if (S_ISLNK(a.type)) {

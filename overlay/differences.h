@@ -69,12 +69,9 @@ struct Scope {
 /// The differences there alone.
 Result<Differences> differences_within(View& older, View& newer, const Scope& scope);
 
-/// The layers that only one of the two crosses.
-std::vector<LayerPtr> layers_between(const View& older, const View& newer);
-
 /// True when two regular files or symlinks differ in what they hold. Different objects of the same
 /// size above 64 MiB count as different without being read.
 Result<bool> content_differs(View& older, const Located& a, View& newer, const Located& b,
-                             const std::vector<LayerPtr>& between);
+                             const Way& between);
 
 }  // namespace unwrite::overlay

@@ -96,8 +96,29 @@ struct Inspector::Desk {
     std::shared_ptr<LiveNamesOf> live;
 
     View live_view() const { return View(live, {}); }
-    Result<View> view(NodeNumber node) { return View::of_node(live, layers, history, node); }
+    Result<View> view(NodeNumber node) {
+        const auto known = trunk.find(node);
+        if (known != trunk.end()) return View(live, known->second);
+        return View::of_node(live, layers, history, node);
+    }
+    /// The ways to the states above the live one are parts of one: for who looks at all of them.
+    Result<> read_trunk();
+    std::unordered_map<NodeNumber, Way> trunk{};
 };
+
+Result<> Inspector::Desk::read_trunk() {
+    TRY_ASSIGN(const auto path, history.path_to(history.trunk().front()));
+    TRY_ASSIGN(const auto crossed, layers.read(path));
+    const auto stack = std::make_shared<LayerStack>(crossed);
+    live->expect(Way(stack, 0, crossed.size()));
+    auto next = crossed.begin();
+    for (const Crossing& crossing : path) {
+        if (next != crossed.end() && (*next)->number == crossing.delta) ++next;
+        const auto left = static_cast<std::size_t>(crossed.end() - next);
+        trunk.insert_or_assign(crossing.reached, Way(stack, left, crossed.size()));
+    }
+    return {};
+}
 
 Result<std::unique_ptr<Inspector::Desk>> Inspector::open_desk() {
     auto desk =
@@ -167,6 +188,7 @@ Result<Log> Inspector::log(const std::string& path, bool all, bool changes) {
     log.origins = origins_.all();
     const auto trunk = history.trunk();
     const std::set<NodeNumber> on_trunk(trunk.begin(), trunk.end());
+    if (changes || wanted) TRY(desk->read_trunk());
     for (auto row = history.nodes.rbegin(); row != history.nodes.rend(); ++row) {
         LogEntry entry;
         entry.node = *row;

@@ -36,6 +36,17 @@ Janitor::~Janitor() {
     thread_.join();
 }
 
+void Janitor::free(std::vector<Leftovers> leftovers) {
+    std::erase(leftovers, nullptr);
+    if (leftovers.empty()) return;
+    {
+        const std::lock_guard lock(mutex_);
+        for (Leftovers& one : leftovers)
+            leftovers_.push_back(std::move(one));
+    }
+    wake_.notify_one();
+}
+
 void Janitor::remove_orphan(const ObjectKey& key) {
     {
         const std::lock_guard lock(mutex_);
@@ -80,9 +91,17 @@ void Janitor::work() {
     std::unique_lock lock(mutex_);
     while (!stop_) {
         wake_.wait(lock, [this] {
-            return stop_ || sweep_asked_ || !orphans_.empty() || !dropped_.empty();
+            return stop_ || sweep_asked_ || !leftovers_.empty() || !orphans_.empty() ||
+                   !dropped_.empty();
         });
         if (stop_) return;
+        if (!leftovers_.empty()) {
+            std::vector<Leftovers> freed = std::exchange(leftovers_, {});
+            lock.unlock();
+            freed.clear();
+            lock.lock();
+            continue;
+        }
         if (!dropped_.empty()) {
             lock.unlock();
             remove_dropped_deltas();

@@ -1,8 +1,8 @@
-// Janitor: a thread that removes, in the background, what the journal no longer needs: the files of
-// deltas that a commit dropped, created objects that were unlinked while open and have been
-// forgotten, and, when asked to sweep, every object that no delta mentions. In the attic it works
-// under a pass of the gate, one object at a time, so it is never in the way of a restore.
-// Thread-safe.
+// Janitor: a thread that removes, in the background, what nobody needs any more: what was
+// remembered of an interval that ended, the files of deltas that a commit dropped, created objects
+// that were unlinked while open and have been forgotten, and, when asked to sweep, every object
+// that no delta mentions. In the attic it works under a pass of the gate, one object at a time, so
+// it is never in the way of a restore. Thread-safe.
 #pragma once
 
 #include <condition_variable>
@@ -21,6 +21,8 @@ class Janitor {
     Janitor& operator=(const Janitor&) = delete;
     ~Janitor();
 
+    /// Frees them in the background, and what is left of them at its end. Null ones are nothing.
+    void free(std::vector<Leftovers> leftovers);
     /// `key`, created in the open interval, has no name but the attic's and nobody holds it.
     void remove_orphan(const ObjectKey& key);
     /// Removes the files of these deltas in the background. Nothing refers to them, and nothing
@@ -55,6 +57,7 @@ class Janitor {
     std::mutex sweep_mutex_;      // one sweep at a time
     std::mutex mutex_;
     std::condition_variable wake_;
+    std::vector<Leftovers> leftovers_;           // guarded by mutex_
     std::deque<ObjectKey> orphans_;              // guarded by mutex_
     std::vector<journal::DeltaNumber> dropped_;  // guarded by mutex_
     bool sweep_asked_ = false;                   // guarded by mutex_

@@ -389,8 +389,7 @@ Result<View> view_with_kept(const KeepPlan& plan, const std::shared_ptr<LiveName
             for (const NameKey& at : absent->second)
                 changed->delta.names[at] = {{at, std::nullopt, 0}, {}};
         }
-        TRY_ASSIGN(changed->data,
-                   journal::open_delta_data(layers.journal().state_dir().deltas(), layer->number));
+        changed->data = layer->data;
         changed->index();
         layer = std::move(changed);
     }

@@ -45,11 +45,17 @@ Result<LayerPtr> Layers::read(journal::DeltaNumber number) {
     layer->number = number;
     TRY_ASSIGN(layer->delta, journal::read_delta(deltas, number));
     if (!layer->delta.objects.empty()) {
-        TRY_ASSIGN(layer->data, journal::open_delta_data(deltas, number));
+        TRY_ASSIGN(layer->data, journal::DeltaData::find(deltas, number, pool_));
     }
     layer->index();
     layers_.emplace(number, layer);
     return LayerPtr(layer);
+}
+
+Result<LayerPtr> Layers::read_to_keep(journal::DeltaNumber number) {
+    TRY_ASSIGN(LayerPtr layer, read(number));
+    if (layer->data) TRY(layer->data->pin());
+    return layer;
 }
 
 Result<std::vector<LayerPtr>> Layers::read(const std::vector<Crossing>& path) {

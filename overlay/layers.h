@@ -1,6 +1,6 @@
 // Layers: the deltas that lie between the live state and a node, read once and indexed for looking
-// at the node's state. A layer never changes after it was read, so many views share it. Layers is
-// not thread-safe: one per operation.
+// at the node's state. A layer never changes after it was read, so many views share it. Of the
+// files with captured bytes some are open at a time. Layers is not thread-safe: one per operation.
 #pragma once
 
 #include <map>
@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "journal/delta_data.h"
 #include "journal/delta_log.h"
 #include "journal/journal.h"
 #include "overlay/history.h"
@@ -18,8 +19,8 @@ namespace unwrite::overlay {
 /// it.
 struct Layer {
     journal::DeltaNumber number = 0;
-    journal::Delta delta;  ///< content ranges of each object sorted by offset
-    UniqueFd data;         ///< the bytes of the ranges; invalid when there are none
+    journal::Delta delta;        ///< content ranges of each object sorted by offset
+    journal::DeltaDataPtr data;  ///< the bytes of the ranges; null when there are none
     std::unordered_map<ObjectKey, std::vector<const journal::NameState*>>
         placing;  ///< by the object that stood there
     std::unordered_map<ObjectKey, std::vector<const journal::NameState*>>
@@ -43,6 +44,8 @@ class Layers {
     explicit Layers(journal::Journal& journal) : journal_(journal) {}
 
     Result<LayerPtr> read(journal::DeltaNumber number);
+    /// A layer that is readable when its delta is removed.
+    Result<LayerPtr> read_to_keep(journal::DeltaNumber number);
     /// The layers of a path, in the order in which it crosses them; empty deltas are left out.
     Result<std::vector<LayerPtr>> read(const std::vector<Crossing>& path);
 
@@ -50,6 +53,7 @@ class Layers {
 
  private:
     journal::Journal& journal_;
+    std::shared_ptr<journal::DeltaDataPool> pool_ = std::make_shared<journal::DeltaDataPool>();
     std::map<journal::DeltaNumber, LayerPtr> layers_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "base/lend_mode.h"
 #include "journal/state_dir.h"
@@ -94,25 +95,32 @@ bool LiveNamesOf::is_gone(const ObjectKey& key) const {
     return x && (S_ISDIR(x->st.st_mode) || x->st.st_nlink <= 1);
 }
 
-void LiveNamesOf::expect(const std::vector<LayerPtr>& layers) {
-    for (const LayerPtr& layer : layers) {
-        if (wanted_layers_.insert(layer->number).second) expected_.push_back(layer);
-    }
+void LiveNamesOf::expect(const Way& layers) {
+    const bool known = std::any_of(expected_.begin(), expected_.end(), [&](const Expected& one) {
+        return one.layers.contains(layers);
+    });
+    if (!known && !layers.empty()) expected_.push_back({layers});
 }
 
 // Most questions are answered by hints, so that what the layers mention is gathered for a walk
 // alone.
 void LiveNamesOf::want_expected() {
-    for (const LayerPtr& layer : expected_) {
-        walked_ = false;
-        for (const auto& [key, image] : layer->delta.objects)
-            wanted_.try_emplace(key);
-        for (const auto& [key, states] : layer->placing)
-            wanted_.try_emplace(key);
-        for (const auto& [key, states] : layer->below)
-            wanted_.try_emplace(key);
+    for (Expected& expected : expected_) {
+        if (std::exchange(expected.wanted, true)) continue;
+        for (const LayerPtr& layer : expected.layers)
+            want(*layer);
     }
-    expected_.clear();
+}
+
+void LiveNamesOf::want(const Layer& layer) {
+    if (!wanted_layers_.insert(layer.number).second) return;
+    walked_ = false;
+    for (const auto& [key, image] : layer.delta.objects)
+        wanted_.try_emplace(key);
+    for (const auto& [key, states] : layer.placing)
+        wanted_.try_emplace(key);
+    for (const auto& [key, states] : layer.below)
+        wanted_.try_emplace(key);
 }
 
 void LiveNamesOf::walk() {

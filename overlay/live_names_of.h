@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "overlay/layers.h"
+#include "overlay/layer_stack.h"
 #include "overlay/locator.h"
 
 namespace unwrite::overlay {
@@ -44,13 +44,14 @@ class LiveNamesOf {
     /// True when the object surely has no live name (it is in the attic and has no other link).
     bool is_gone(const ObjectKey& key) const;
     /// What these layers mention may be asked for: one walk finds all of it.
-    void expect(const std::vector<LayerPtr>& layers);
+    void expect(const Way& layers);
     /// All names of the object, by a walk for everything expected (if there was none yet).
     const std::vector<NameKey>& searched(const ObjectKey& key);
 
  private:
     void walk();
     void want_expected();
+    void want(const Layer& layer);
     std::vector<NameKey> verified_hints(const ObjectKey& key);
 
     Locator& locator_;
@@ -58,7 +59,11 @@ class LiveNamesOf {
     std::unordered_map<ObjectKey, std::vector<NameKey>> hinted_;
     std::unordered_set<ObjectKey> placed_directories_;
     std::unordered_set<journal::DeltaNumber> wanted_layers_;
-    std::vector<LayerPtr> expected_;  // of which `wanted_` has nothing yet
+    struct Expected {
+        Way layers;
+        bool wanted = false;  ///< `wanted_` has them
+    };
+    std::vector<Expected> expected_;
     std::unordered_map<ObjectKey, std::vector<NameKey>> wanted_;
     bool walked_ = false;  // since something was wanted
 };

@@ -105,16 +105,12 @@ Result<> PathPlanner::add_directories() {
             }
             continue;
         }
-        bool placed = false;
-        for (auto layer = view_.layers().rbegin(); layer != view_.layers().rend() && !placed;
-             ++layer) {
-            const auto found = (*layer)->placing.find(parent);
-            if (found == (*layer)->placing.end()) continue;
-            const NameState& state = *found->second.front();
-            placed = true;
+        view_.layers().each_placing(parent, [&](const LayerPtr& layer) {
+            const NameState& state = *layer->placing.at(parent).front();
             if (plan_.images.names.try_emplace(state.image.at, state).second)
                 todo.push_back(state.image.at);
-        }
+            return false;
+        });
     }
     return {};
 }
@@ -154,10 +150,11 @@ Result<> PathPlanner::check_renamed() {
 // Whoever made the directory that a name lies in made the name, for all that the journal says.
 void PathPlanner::add_origins(NameKey at, std::set<journal::OriginNumber>& origins) {
     for (;;) {
-        for (const LayerPtr& layer : view_.layers()) {
+        view_.layers().each_naming(at, [&](const LayerPtr& layer) {
             const NameState* state = layer->name(at);
-            if (state != nullptr) origins.insert(state->origins.begin(), state->origins.end());
-        }
+            origins.insert(state->origins.begin(), state->origins.end());
+            return true;
+        });
         const auto above = locator_.live_name(at.parent);
         if (!origins.empty() || !above) return;
         at = *above;

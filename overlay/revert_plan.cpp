@@ -258,7 +258,7 @@ void Planner::plan_view() {
     auto layer = std::make_shared<Layer>();
     layer->delta.names = plan_.images.names;
     layer->index();
-    planned_ = View(live_names_, {std::move(layer)});
+    planned_ = View(live_names_, std::vector<LayerPtr>{std::move(layer)});
 }
 
 Result<> Planner::check_names() {
@@ -301,7 +301,7 @@ Result<bool> Planner::check_name(const NameImage& image) {
 // The name stood below something that the selection itself had made: climbs as things were at the
 // time.
 bool Planner::stood_in_removed(const NameKey& at, const LayerPtr& layer) {
-    View then(live_names_, {layer});
+    View then(live_names_, std::vector<LayerPtr>{layer});
     ObjectKey parent = at.parent;
     for (int steps = 0; steps < kMostSteps && parent != live_names_->root(); ++steps) {
         const auto name = then.name_of(parent);

@@ -1,6 +1,7 @@
 #include "overlay/revert_touches.h"
 
 #include <algorithm>
+#include <set>
 
 namespace unwrite::overlay {
 
@@ -106,14 +107,16 @@ Result<RevertTouches> RevertTouches::read(const History& history, Layers& layers
 }
 
 Result<> RevertTouches::drop_idle(View& live) {
+    std::set<LayerPtr> layers;
     for (const auto& [at, touches] : names) {
         for (const NameTouch& touch : touches)
-            live.live().expect({touch.layer});
+            layers.insert(touch.layer);
     }
     for (const auto& [key, touches] : objects) {
         for (const ObjectTouch& touch : touches)
-            live.live().expect({touch.layer});
+            layers.insert(touch.layer);
     }
+    live.live().expect(std::vector<LayerPtr>(layers.begin(), layers.end()));
     for (auto& [at, touches] : names) {
         std::optional<ObjectKey> after;
         if (live.path(at.parent)) {

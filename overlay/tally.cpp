@@ -1,6 +1,7 @@
 #include "overlay/tally.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace unwrite::overlay {
 
@@ -20,35 +21,27 @@ const ObjectKey& subject_of(const Difference& difference) {
 
 Result<std::uint64_t> Tally::files() {
     const Capture::Touched touched = capture_.take_touched();
-    if (known_ && touched.empty()) return files_;
-    const bool some = known_ && !touched.all;
-    known_ = false;
+    if (state_->known && touched.empty()) return state_->files;
+    const bool some = state_->known && !touched.all;
+    state_->known = false;
     if (!some || !count_again(touched)) TRY(count_all());
-    known_ = true;
-    return files_;
+    state_->known = true;
+    return state_->files;
 }
 
 void Tally::expect(std::uint64_t files) {
-    if (!known_) return;
+    if (!state_->known) return;
     const auto own = this->files();
-    if (!own || *own != files) forget();
+    if (!own || *own != files) state_->known = false;
 }
 
-// At once, and not when the next one asks: much takes long to drop, too.
-void Tally::forget() {
-    known_ = false;
-    files_ = 0;
-    intervals_.clear();
-    parts_.clear();
-    came_.clear();
-    went_.clear();
-    names_.clear();
-    names_of_.clear();
-    moved_.clear();
+Leftovers Tally::forget() {
+    if (state_->intervals.empty()) return nullptr;
+    return std::exchange(state_, std::make_shared<State>());
 }
 
 void Tally::sealed(journal::DeltaNumber opened) {
-    if (known_) add_interval(opened);
+    if (state_->known) add_interval(opened);
 }
 
 void Tally::add_interval(journal::DeltaNumber number) {
@@ -57,31 +50,30 @@ void Tally::add_interval(journal::DeltaNumber number) {
     interval.layer->number = number;
     interval.follower = std::make_unique<journal::DeltaFollower>(journal_.state_dir().deltas(),
                                                                  number, interval.layer->delta);
-    intervals_.push_back(std::move(interval));
+    state_->stack->add(interval.layer);
+    state_->intervals.push_back(std::move(interval));
 }
 
 // The newest is the open one: more will come.
 Result<> Tally::read_on() {
-    for (auto interval = intervals_.rbegin(); interval != intervals_.rend(); ++interval) {
+    for (auto interval = state_->intervals.rbegin(); interval != state_->intervals.rend();
+         ++interval) {
         if (!interval->follower) break;
         Layer& layer = *interval->layer;
         TRY_ASSIGN(const auto added, interval->follower->read_on());
         layer.index(added);
         if (!layer.data && !layer.delta.objects.empty()) {
-            TRY_ASSIGN(layer.data,
-                       journal::open_delta_data(journal_.state_dir().deltas(), layer.number));
+            TRY_ASSIGN(layer.data, journal::DeltaData::find(journal_.state_dir().deltas(),
+                                                            layer.number, state_->pool));
         }
-        if (interval != intervals_.rbegin()) interval->follower.reset();
+        if (interval != state_->intervals.rbegin()) interval->follower.reset();
     }
+    if (state_->stack->size() > 0) state_->stack->settle(state_->stack->size() - 1);
     return {};
 }
 
-std::vector<LayerPtr> Tally::layers() const {
-    std::vector<LayerPtr> layers;
-    for (auto interval = intervals_.rbegin(); interval != intervals_.rend(); ++interval) {
-        if (!interval->layer->delta.empty()) layers.push_back(interval->layer);
-    }
-    return layers;
+Way Tally::layers() const {
+    return {state_->stack, 0, state_->stack->size()};
 }
 
 Result<> Tally::count_all() {
@@ -91,7 +83,7 @@ Result<> Tally::count_all() {
         TRY_ASSIGN(history, History::read(journal_.store()));
     }
     TRY_ASSIGN(const auto crossings, history.path_to(history.head.root));
-    forget();
+    state_ = std::make_shared<State>();
     for (auto crossing = crossings.rbegin(); crossing != crossings.rend(); ++crossing) {
         if (crossing->delta != 0) add_interval(crossing->delta);
     }
@@ -112,7 +104,7 @@ Result<> Tally::count_again(const Capture::Touched& touched) {
     Scope scope;
     TRY(gather(older, newer, touched, scope));
     take_out(scope);
-    scope.moved = &moved_;
+    scope.moved = &state_->moved;
     TRY_ASSIGN(const Differences some, differences_within(older, newer, scope));
     put_in(some);
     return {};
@@ -124,21 +116,18 @@ Result<> Tally::gather(View& older, View& newer, const Capture::Touched& touched
     std::vector<ObjectKey> reached(touched.objects.begin(), touched.objects.end());
     const auto add_name = [&](const NameKey& at) {
         if (!scope.names.insert(at).second) return;
-        const auto known = names_.find(at);
-        const bool was_there = known != names_.end() && known->second.older;
-        if (was_there) add_holder(older, went_, at, reached);
-        add_holder(newer, came_, at, reached);
-        if (known == names_.end()) return;
+        const auto known = state_->names.find(at);
+        const bool was_there = known != state_->names.end() && known->second.older;
+        if (was_there) add_holder(older, state_->went, at, reached);
+        add_holder(newer, state_->came, at, reached);
+        if (known == state_->names.end()) return;
         for (const auto& side : {known->second.older, known->second.newer}) {
             if (side) reached.push_back(*side);
         }
     };
     for (const NameKey& at : touched.names) {
         add_name(at);
-        const bool mentioned =
-            std::any_of(older.layers().begin(), older.layers().end(),
-                        [&](const LayerPtr& layer) { return layer->name(at) != nullptr; });
-        if (!mentioned) continue;
+        if (!older.layers().names(at)) continue;
         for (View* view : {&older, &newer}) {
             TRY_ASSIGN(const auto key, key_at(*view, at));
             if (key) reached.push_back(*key);
@@ -148,7 +137,7 @@ Result<> Tally::gather(View& older, View& newer, const Capture::Touched& touched
         const ObjectKey key = reached.back();
         reached.pop_back();
         if (!scope.objects.insert(key).second) continue;
-        if (const auto names = names_of_.find(key); names != names_of_.end()) {
+        if (const auto names = state_->names_of.find(key); names != state_->names_of.end()) {
             for (const NameKey& at : names->second)
                 add_name(at);
         }
@@ -171,25 +160,25 @@ void Tally::add_holder(View& view, const Directories& directories, const NameKey
 
 void Tally::take_out(const Scope& scope) {
     for (const ObjectKey& key : scope.objects) {
-        const auto parts = parts_.find(key);
-        if (parts == parts_.end()) continue;
+        const auto parts = state_->parts.find(key);
+        if (parts == state_->parts.end()) continue;
         for (const Part& part : parts->second) {
-            files_ -= part.files;
-            if (!part.path.empty()) (part.came ? came_ : went_).erase(part.path);
+            state_->files -= part.files;
+            if (!part.path.empty()) (part.came ? state_->came : state_->went).erase(part.path);
         }
-        parts_.erase(parts);
+        state_->parts.erase(parts);
     }
     for (const NameKey& at : scope.names) {
-        moved_.erase(at);
-        const auto known = names_.find(at);
-        if (known == names_.end()) continue;
+        state_->moved.erase(at);
+        const auto known = state_->names.find(at);
+        if (known == state_->names.end()) continue;
         for (const auto& side : {known->second.older, known->second.newer}) {
             if (!side) continue;
-            const auto names = names_of_.find(*side);
+            const auto names = state_->names_of.find(*side);
             names->second.erase(at);
-            if (names->second.empty()) names_of_.erase(names);
+            if (names->second.empty()) state_->names_of.erase(names);
         }
-        names_.erase(known);
+        state_->names.erase(known);
     }
 }
 
@@ -200,18 +189,19 @@ void Tally::put_in(const Differences& differences) {
         if (is_whole_directory(difference.change)) {
             part.path = difference.change.path;
             part.came = difference.change.kind == ChangeKind::kCreated;
-            (part.came ? came_ : went_).insert_or_assign(part.path, subject_of(difference));
+            (part.came ? state_->came : state_->went)
+                .insert_or_assign(part.path, subject_of(difference));
         }
-        files_ += part.files;
-        parts_[subject_of(difference)].push_back(std::move(part));
+        state_->files += part.files;
+        state_->parts[subject_of(difference)].push_back(std::move(part));
     }
     for (const ChangedName& changed : differences.changed) {
         for (const auto& side : {changed.older, changed.newer}) {
-            if (side) names_of_[*side].insert(changed.at);
+            if (side) state_->names_of[*side].insert(changed.at);
         }
-        names_.insert_or_assign(changed.at, changed);
+        state_->names.insert_or_assign(changed.at, changed);
     }
-    moved_.insert(differences.moved.begin(), differences.moved.end());
+    state_->moved.insert(differences.moved.begin(), differences.moved.end());
 }
 
 }  // namespace unwrite::overlay

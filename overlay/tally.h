@@ -8,6 +8,7 @@
 // workspace's operations hold a lock for it.
 #pragma once
 
+#include "base/leftovers.h"
 #include "journal/delta_log.h"
 #include "overlay/changes.h"
 
@@ -21,8 +22,9 @@ class Tally {
     Result<std::uint64_t> files();
     /// The open interval ended as a node, and one with this delta began; nothing moved.
     void sealed(journal::DeltaNumber opened);
-    /// The tree of states or the live state changed in another way.
-    void forget();
+    /// The tree of states or the live state changed in another way. Returns what was known, if
+    /// anything, to be freed.
+    [[nodiscard]] Leftovers forget();
     /// Somebody who compared all found this many just now.
     void expect(std::uint64_t files);
 
@@ -49,20 +51,26 @@ class Tally {
                     std::vector<ObjectKey>& reached) const;
     void take_out(const Scope& scope);
     void put_in(const Differences& differences);
-    std::vector<LayerPtr> layers() const;
+    Way layers() const;
 
     Locator& locator_;
     journal::Journal& journal_;
     Capture& capture_;
-    bool known_ = false;
-    std::uint64_t files_ = 0;
-    std::vector<Interval> intervals_;
-    std::unordered_map<ObjectKey, std::vector<Part>> parts_;  // by one of the objects it is about
-    Directories came_;  // created and deleted directories, by their paths
-    Directories went_;
-    std::unordered_map<NameKey, ChangedName> names_;
-    std::unordered_map<ObjectKey, ChangedNames> names_of_;  // of them, by what stands there
-    ChangedNames moved_;
+    struct State {
+        bool known = false;
+        std::uint64_t files = 0;
+        std::vector<Interval> intervals{};
+        std::shared_ptr<LayerStack> stack = std::make_shared<LayerStack>();  ///< their layers
+        std::shared_ptr<journal::DeltaDataPool> pool = std::make_shared<journal::DeltaDataPool>();
+        /// By one of the objects it is about.
+        std::unordered_map<ObjectKey, std::vector<Part>> parts{};
+        Directories came{};  ///< created and deleted directories, by their paths
+        Directories went{};
+        std::unordered_map<NameKey, ChangedName> names{};
+        std::unordered_map<ObjectKey, ChangedNames> names_of{};  ///< of them, by what stands there
+        ChangedNames moved{};
+    };
+    std::shared_ptr<State> state_ = std::make_shared<State>();
 };
 
 }  // namespace unwrite::overlay

@@ -15,6 +15,8 @@ namespace {
 constexpr std::size_t kPiece = std::size_t{256} << 10;
 // A file that gets shorter while it is copied is copied again, so often at most.
 constexpr unsigned kMostTries = 10;
+// Each may hold a descriptor.
+constexpr std::size_t kMostLayers = 32;
 
 Result<UniqueFd> nameless(int directory) {
     return sys::open_at(directory, ".", O_TMPFILE | O_RDWR, 0600);
@@ -169,11 +171,19 @@ void Unseen::carry(const ObjectKey& key, ImagePtr image) {
     if (found != uses_.end()) found->second.image = std::move(image);
 }
 
-void Unseen::crossed(const LayerPtr& layer) {
-    const std::lock_guard lock(mutex_);
-    for (auto& [key, use] : uses_) {
-        if (use.image && layer->object(key) != nullptr)
+void Unseen::crossed(const LayerPtr& layer, int scratch) {
+    std::vector<std::pair<ObjectKey, ImagePtr>> many;
+    {
+        const std::lock_guard lock(mutex_);
+        for (auto& [key, use] : uses_) {
+            if (!use.image || layer->object(key) == nullptr) continue;
             use.image = std::make_shared<const Image>(use.image->after(layer, key));
+            if (use.image->layers.size() >= kMostLayers) many.emplace_back(key, use.image);
+        }
+    }
+    for (const auto& [key, image] : many) {
+        const auto whole = image->whole(key, scratch);
+        if (whole) carry(key, std::make_shared<const Image>(Image{*whole, {}, image->attributes}));
     }
 }
 

@@ -84,8 +84,9 @@ class Unseen {
     // Carried images: the operation that has the gate closed sets them.
     ImagePtr image(const ObjectKey& key) const;
     void carry(const ObjectKey& key, ImagePtr image);
-    /// An edge was crossed.
-    void crossed(const LayerPtr& layer);
+    /// An edge was crossed. The layer is one to keep (Layers): its delta may be removed after this.
+    /// An image of many layers becomes one file in the directory `scratch`, if there is room.
+    void crossed(const LayerPtr& layer, int scratch);
     /// The interval has it: the file itself is asked again.
     void drop_image(const ObjectKey& key);
     void drop_images();

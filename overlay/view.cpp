@@ -1,5 +1,6 @@
 #include "overlay/view.h"
 
+#include <algorithm>
 #include <cerrno>
 
 #include "overlay/attributes.h"
@@ -12,7 +13,7 @@ std::string join_path(const std::string& parent, const std::string& name) {
     return parent.empty() ? name : parent + '/' + name;
 }
 
-View::View(std::shared_ptr<LiveNamesOf> live, std::vector<LayerPtr> layers)
+View::View(std::shared_ptr<LiveNamesOf> live, Way layers)
     : live_(std::move(live)), layers_(std::move(layers)) {
     live_->expect(layers_);
 }
@@ -25,10 +26,12 @@ Result<View> View::of_node(const std::shared_ptr<LiveNamesOf>& live, Layers& lay
 }
 
 const NameState* View::image_of(const NameKey& name) const {
-    for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) {
-        if (const NameState* state = (*layer)->name(name)) return state;
-    }
-    return nullptr;
+    const NameState* deciding = nullptr;
+    layers_.each_naming(name, [&](const LayerPtr& layer) {
+        deciding = layer->name(name);
+        return false;
+    });
+    return deciding;
 }
 
 Result<std::optional<Located>> View::at(const NameKey& name) {
@@ -62,14 +65,16 @@ Result<std::optional<Located>> View::object(const ObjectKey& key) {
 
 std::optional<NameKey> View::name_of(const ObjectKey& key) {
     if (key == root()) return std::nullopt;
-    for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) {
-        const auto placing = (*layer)->placing.find(key);
-        if (placing == (*layer)->placing.end()) continue;
-        for (const NameState* state : placing->second) {
-            const NameState* last = image_of(state->image.at);
-            if (last->image.object == key) return state->image.at;
+    std::optional<NameKey> placed;
+    layers_.each_placing(key, [&](const LayerPtr& layer) {
+        for (const NameState* state : layer->placing.at(key)) {
+            if (image_of(state->image.at)->image.object != key) continue;
+            placed = state->image.at;
+            return false;
         }
-    }
+        return true;
+    });
+    if (placed) return placed;
     for (const NameKey& name : live_->hinted(key)) {
         if (image_of(name) == nullptr) return name;
     }
@@ -124,19 +129,23 @@ std::optional<std::string> View::path(const NameKey& name) {
 }
 
 Result<journal::Attributes> View::attributes(const Located& found) {
-    for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) {
-        const journal::ObjectImage* image = (*layer)->object(found.key);
-        if (image != nullptr && image->attributes) return *image->attributes;
-    }
+    std::optional<journal::Attributes> then;
+    layers_.each_imaging(found.key, [&](const LayerPtr& layer) {
+        then = layer->object(found.key)->attributes;
+        return !then;
+    });
+    if (then) return *std::move(then);
     TRY_ASSIGN(const HandlePtr handle, live_->open(found, Access::kPath));
     return read_attributes(handle->fd.get());
 }
 
 Result<std::uint64_t> View::size(const Located& found) {
-    for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) {
-        const journal::ObjectImage* image = (*layer)->object(found.key);
-        if (image != nullptr && image->size) return *image->size;
-    }
+    std::optional<std::uint64_t> then;
+    layers_.each_imaging(found.key, [&](const LayerPtr& layer) {
+        then = layer->object(found.key)->size;
+        return !then;
+    });
+    if (then) return *then;
     if (found.parent) return found.live_size;
     TRY_ASSIGN(const HandlePtr handle, live_->open(found, Access::kPath));
     TRY_ASSIGN(const struct stat st, sys::stat_fd(handle->fd.get()));
@@ -146,7 +155,14 @@ Result<std::uint64_t> View::size(const Located& found) {
 Result<Content> View::content(const Located& found) {
     if (!S_ISREG(found.type)) return Error(EINVAL);
     TRY_ASSIGN(HandlePtr handle, live_->open(found, Access::kRead));
-    return Content::open(std::move(handle), found.key, layers_);
+    // What lies under a layer that has all of it does not matter.
+    std::vector<LayerPtr> crossed;
+    layers_.each_imaging(found.key, [&](const LayerPtr& layer) {
+        crossed.push_back(layer);
+        return !is_whole(*layer->object(found.key));
+    });
+    std::reverse(crossed.begin(), crossed.end());
+    return Content::open(std::move(handle), found.key, crossed);
 }
 
 // A symlink's target never changes; another target is another object.

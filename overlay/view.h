@@ -30,12 +30,12 @@ struct Walked {
 
 class View {
  public:
-    View(std::shared_ptr<LiveNamesOf> live, std::vector<LayerPtr> layers);
+    View(std::shared_ptr<LiveNamesOf> live, Way layers);
     /// The state of a node of the history.
     static Result<View> of_node(const std::shared_ptr<LiveNamesOf>& live, Layers& layers,
                                 const History& history, journal::NodeNumber node);
 
-    const std::vector<LayerPtr>& layers() const { return layers_; }
+    const Way& layers() const { return layers_; }
     const ObjectKey& root() const { return live_->root(); }
     LiveNamesOf& live() const { return *live_; }
 
@@ -73,7 +73,7 @@ class View {
                            const std::function<bool(Child&&)>& visit, bool& go_on);
 
     std::shared_ptr<LiveNamesOf> live_;
-    std::vector<LayerPtr> layers_;
+    Way layers_;
     std::unordered_map<ObjectKey, std::optional<std::string>> paths_;
 };
 

@@ -48,12 +48,11 @@ Result<> View::live_children(const Located& directory,
 
 Result<> View::children(const Located& directory, const std::function<bool(Child&&)>& visit) {
     std::unordered_map<std::string, const NameState*> images;
-    for (const LayerPtr& layer : layers_) {
-        const auto below = layer->below.find(directory.key);
-        if (below == layer->below.end()) continue;
-        for (const NameState* state : below->second)
-            images[state->image.at.name] = state;
-    }
+    layers_.each_below(directory.key, [&](const LayerPtr& layer) {
+        for (const NameState* state : layer->below.at(directory.key))
+            images.try_emplace(state->image.at.name, state);
+        return true;
+    });
     bool go_on = true;
     const auto listed = live_children(directory, images, visit, go_on);
     // A directory that vanished, or that this user may not list, shows what the images say.

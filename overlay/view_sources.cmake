@@ -6,6 +6,7 @@ set(UNWRITE_OVERLAY_VIEW_SOURCES
     file_pairs.cpp
     inspector.cpp
     keep_plan.cpp
+    layer_stack.cpp
     layers.cpp
     line_diff.cpp
     live_names_of.cpp

@@ -6,7 +6,8 @@
 //   workspace_revert.cpp   taking back one part and keeping the rest; single paths
 //   workspace_decide.cpp   keeping one part for good and taking back another
 //   workspace_states.cpp   revert_to_state
-//   workspace_nodes.cpp    checkpoint, runs, commit, gc, check, marks of files
+//   workspace_nodes.cpp    checkpoint, runs, commit, check, marks of files
+//   workspace_gc.cpp       which abandoned states go
 //   workspace_oversight.cpp  what the user sees and decides of the policy
 // What is only looked at goes to the Inspector.
 //
@@ -185,7 +186,6 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     Result<NodeNumber> undo_target(const History& history, unsigned count);
     Result<NodeNumber> redo_target(const History& history, unsigned count);
     OriginNumber origin_of(const Asker& asker);
-    std::set<NodeNumber> collectable(const History& history, const Retention& retention) const;
 
     std::unique_ptr<journal::Journal> journal_;
     SessionOptions options_;

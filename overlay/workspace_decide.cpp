@@ -227,7 +227,7 @@ Result<> Workspace::write_decision(const Weighed& weighed, const Decision& decis
     crash_point("decide.before");
     TRY_ASSIGN(const Store::Changed changed, store(change));
     crash_point("decide.after");
-    if (!weighed.back.empty()) capture_.begin_interval(changed.delta);
+    if (!weighed.back.empty()) janitor_.free(capture_.begin_interval(changed.delta));
     return {};
 }
 

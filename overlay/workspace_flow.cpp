@@ -13,7 +13,7 @@ using journal::Pending;
 using journal::Store;
 
 Result<Store::Changed> Workspace::store(const Store::Change& change) {
-    tally_.forget();
+    janitor_.free({tally_.forget()});
     return store_sealed(change);
 }
 
@@ -75,7 +75,7 @@ Result<NodeNumber> Workspace::seal(NodeKind kind, const std::string& name, const
     crash_point("seal.before");
     TRY_ASSIGN(const Store::Changed changed, store_sealed(change));
     crash_point("seal.after");
-    capture_.begin_interval(changed.delta);
+    janitor_.free(capture_.begin_interval(changed.delta));
     tally_.sealed(changed.delta);
     return changed.nodes.front();
 }
@@ -147,7 +147,7 @@ Result<> Workspace::apply_delta(const Delta& delta, DeltaNumber number, Meanwhil
 // the next one is noticed too.
 Result<> Workspace::apply(const Delta& delta, const Restorer::DataOf& data_of,
                           Meanwhile meanwhile) {
-    tally_.forget();
+    janitor_.free({tally_.forget()});
     capture_.forget_stamps(delta);
     janitor_.restore_begins();
     TRY(restorer_.apply(delta, data_of, meanwhile));
@@ -235,7 +235,7 @@ Result<> Workspace::begin_applying(const Pending& pending, const LayerPtr& layer
     TRY_ASSIGN(const Store::Changed taken, store(number));
     TRY(journal::remove_delta(deltas, taken.delta));
     const DeltaNumber old = head_.open_delta;
-    capture_.begin_interval(taken.delta);
+    janitor_.free(capture_.begin_interval(taken.delta));
     const auto begun = [&]() -> Result<> {
         if (is_last) TRY(tree_.adopt_unseen(layer));
         crash_point("cross.unseen");
@@ -246,7 +246,7 @@ Result<> Workspace::begin_applying(const Pending& pending, const LayerPtr& layer
         TRY(store(change));
         return {};
     }();
-    if (!begun) capture_.begin_interval(old);
+    if (!begun) janitor_.free(capture_.begin_interval(old));
     ignore(journal::remove_delta(deltas, begun ? old : taken.delta), "nothing refers to it");
     return begun;
 }
@@ -259,7 +259,7 @@ Result<> Workspace::begin_interval_anew() {
     change.open_delta_is_new = true;
     const DeltaNumber old = head_.open_delta;
     TRY_ASSIGN(const Store::Changed changed, store(change));
-    capture_.begin_interval(changed.delta);
+    janitor_.free(capture_.begin_interval(changed.delta));
     ignore(journal::remove_delta(journal_->state_dir().deltas(), old), "nothing refers to it");
     return {};
 }
@@ -284,7 +284,7 @@ Result<> Workspace::cross(const Crossing& crossing, const Node& node, NodeNumber
     TRY_ASSIGN(const Delta delta, journal::read_delta(deltas, crossing.delta));
     LayerPtr layer;
     if (tree_.unseen().any()) {
-        TRY_ASSIGN(layer, Layers(*journal_).read(crossing.delta));
+        TRY_ASSIGN(layer, Layers(*journal_).read_to_keep(crossing.delta));
     }
     if (delta.empty() && !layer) return arrive(crossing, node, crossing.delta, target);
     Store::Change number;
@@ -309,7 +309,7 @@ Result<> Workspace::cross(const Crossing& crossing, const Node& node, NodeNumber
         return arrive(crossing, node, taken.delta, target);
     }();
     if (!crossed) return turn_back(crossed.error(), pending);
-    if (layer) tree_.unseen().crossed(layer);
+    if (layer) tree_.unseen().crossed(layer, deltas);
     ignore(journal::remove_delta(deltas, crossing.delta), "nothing refers to it");
     return {};
 }
@@ -375,13 +375,13 @@ Result<> Workspace::finish_pending(const Pending& pending) {
         Crossing crossing{node.number, node.delta, !node.down,
                           node.down ? node.number : node.parent};
         Layers layers(*journal_);
-        TRY_ASSIGN(const LayerPtr wanted, layers.read(node.delta));
+        TRY_ASSIGN(const LayerPtr wanted, layers.read_to_keep(node.delta));
         TRY_ASSIGN(const LayerPtr before, layers.read(pending.inverse));
         TRY_ASSIGN(const auto kept, set_aside(locator_, wanted, before));
         found_.set_aside.insert(found_.set_aside.end(), kept.begin(), kept.end());
         TRY(apply_delta(wanted->delta, node.delta, Meanwhile::kGoes));
         TRY(arrive(crossing, node, pending.inverse, pending.target));
-        tree_.unseen().crossed(wanted);
+        tree_.unseen().crossed(wanted, deltas);
         TRY(journal::remove_delta(deltas, crossing.delta));
     }
     if (!capture_.interval_is_empty()) {

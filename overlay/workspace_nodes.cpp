@@ -103,8 +103,9 @@ Result<> Workspace::drop_all_but(NodeNumber node) {
     }
     janitor_.remove_deltas(std::move(dropped));
     if (capture_.interval_is_empty()) {
-        TRY(journal_->places().clear());
-        capture_.forget_all_stamps();
+        TRY_ASSIGN(Leftovers places, journal_->places().clear());
+        janitor_.free({std::move(places)});
+        janitor_.free(capture_.forget_all_stamps());
     }
     janitor_.sweep();
     return {};
@@ -163,71 +164,6 @@ Result<Node> Workspace::commit(const Asker& asker, const std::string& text, bool
     const Node& node = history.nodes.at(number);
     begin_task(node);
     return node;
-}
-
-// Abandoned nodes that may go: leaves first, so that nothing loses its parent.
-std::set<NodeNumber> Workspace::collectable(const History& history,
-                                            const Retention& retention) const {
-    const std::int64_t now = wall_clock_ns();
-    const auto trunk = history.trunk();
-    std::set<NodeNumber> kept(trunk.begin(), trunk.end());
-    // Whoever went back behind a commit that kept the history has the root off the trunk; it stays
-    // all the same.
-    for (NodeNumber at = history.head.root; at != 0; at = history.parent_of(at))
-        kept.insert(at);
-    std::vector<NodeNumber> abandoned;
-    std::uint64_t bytes = 0;
-    for (const Node& node : history.nodes) {
-        if (kept.contains(node.number)) continue;
-        abandoned.push_back(node.number);
-        bytes += journal::delta_bytes(journal_->state_dir().deltas(), node.delta);
-    }
-    std::set<NodeNumber> gone;
-    const auto has_children = [&](NodeNumber number) {
-        return std::any_of(history.nodes.begin(), history.nodes.end(), [&](const Node& row) {
-            return row.parent == number && !gone.contains(row.number);
-        });
-    };
-    for (bool progress = true; progress;) {
-        progress = false;
-        for (const NodeNumber number : abandoned) {
-            if (gone.contains(number) || has_children(number)) continue;
-            const Node& node = history.nodes.at(number);
-            const auto age = static_cast<std::uint64_t>(
-                std::max<std::int64_t>(0, now - node.time_ns) / 1'000'000'000);
-            const bool too_old = retention.max_age_seconds != 0 && age > retention.max_age_seconds;
-            const bool too_many = retention.max_abandoned != 0 &&
-                                  abandoned.size() - gone.size() > retention.max_abandoned;
-            const bool too_big = retention.max_bytes != 0 && bytes > retention.max_bytes;
-            if (!too_old && !too_many && !too_big) continue;
-            gone.insert(number);
-            bytes -= std::min<std::uint64_t>(
-                bytes, journal::delta_bytes(journal_->state_dir().deltas(), node.delta));
-            progress = true;
-        }
-    }
-    return gone;
-}
-
-Result<Collected> Workspace::gc(const Retention& retention) {
-    Collected collected;
-    {
-        Closing closing(operation_mutex_, gate_, tree_, restorer_);
-        TRY(closing.refuse_if_unable("gc"));
-        TRY_ASSIGN(const History history, this->history());
-        const std::set<NodeNumber> gone = collectable(history, retention);
-        for (const NodeNumber number : gone)
-            collected.deltas += is_empty_delta(history.nodes.at(number).delta) ? 0U : 1U;
-        journal::Store::Change change;
-        change.remove_nodes.assign(gone.begin(), gone.end());
-        change.head = head_;
-        if (gone.contains(head_.redo_tip)) change.head->redo_tip = 0;
-        TRY(store(change));
-        TRY(journal_->remove_unreferenced_deltas());
-        collected.nodes = gone.size();
-    }
-    TRY_ASSIGN(collected.objects, janitor_.sweep_now());
-    return collected;
 }
 
 Result<Checked> Workspace::check(bool repair) {

@@ -201,7 +201,7 @@ void Workspace::tidy_up() {
     janitor_.remove_dropped_deltas();
     const auto now = history();
     if (!now || now->nodes.size() != 1 || !capture_.interval_is_empty()) return;
-    capture_.forget_all_stamps();
+    janitor_.free(capture_.forget_all_stamps());
     const auto swept = janitor_.sweep_now();
     if (!swept) log::warning("empty the attic: " + swept.error().message());
 }

@@ -14,14 +14,6 @@ Error nothing(const std::string& text) {
     return Error(ErrorKind::kNothing, ENOENT, text);
 }
 
-/// All of the content is there, as it is captured before it may change unseen.
-bool is_whole(const journal::ObjectImage& image) {
-    std::uint64_t bytes = 0;
-    for (const journal::ContentImage& piece : image.content)
-        bytes += piece.length;
-    return bytes >= *image.size;
-}
-
 }  // namespace
 
 bool Workspace::is_empty_delta(journal::DeltaNumber delta) const {
@@ -130,7 +122,7 @@ std::vector<std::string> Workspace::written_behind(const Edges& edges) {
 Result<> Workspace::book_vanished(NodeNumber target) {
     if (!capture_.interval_is_empty())
         TRY(seal(NodeKind::kStep, "", "before what changed behind the mount", 0));
-    tally_.forget();
+    janitor_.free({tally_.forget()});
     TRY_ASSIGN(const Edges before, edges_to(target));
     TRY_ASSIGN(const Vanished found, find_vanished(locator_, before));
     TRY_ASSIGN(const Successors successors, make_successors(locator_, found, before));

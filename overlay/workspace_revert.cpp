@@ -38,6 +38,33 @@ Error conflict(const std::vector<std::string>& paths) {
                  "restore PATH --from NODE`");
 }
 
+/// The files that the bytes of a plan are in: many, where many states changed a file in parts.
+class DataOfPlan {
+ public:
+    DataOfPlan(const RevertPlan& plan, int deltas) : plan_(plan), deltas_(deltas) {}
+
+    /// Open until the next call.
+    Result<int> open(const ObjectKey& key, std::size_t image) {
+        const journal::DeltaNumber number = plan_.data.at(key).at(image);
+        if (number == 0) return plan_.bytes->get();
+        if (!found_.contains(number)) {
+            TRY_ASSIGN(found_[number], journal::DeltaData::find(deltas_, number, pool_));
+        }
+        const journal::DeltaDataPtr& found = found_.at(number);
+        if (!found) return Error(ErrorKind::kCorrupt, EIO, "a delta's captured bytes are missing");
+        TRY_ASSIGN(last_, found->open());
+        return last_->get();
+    }
+
+ private:
+    const RevertPlan& plan_;
+    const int deltas_;
+    const std::shared_ptr<journal::DeltaDataPool> pool_ =
+        std::make_shared<journal::DeltaDataPool>();
+    std::map<journal::DeltaNumber, journal::DeltaDataPtr> found_;
+    journal::OpenData last_;
+};
+
 }  // namespace
 
 std::vector<Change> changes_of(const RevertPlan& plan, Locator& locator) {
@@ -93,14 +120,9 @@ Result<> Workspace::apply_images(const RevertPlan& plan) {
         TRY(end_pending(head_.redo_tip));
         return none_late;
     }
-    std::map<journal::DeltaNumber, UniqueFd> data;
-    const auto data_of = [&](const ObjectKey& key, std::size_t image) -> Result<int> {
-        const journal::DeltaNumber number = plan.data.at(key).at(image);
-        if (number == 0) return plan.bytes->get();
-        const auto found = data.find(number);
-        if (found != data.end()) return found->second.get();
-        TRY_ASSIGN(UniqueFd fd, journal::open_delta_data(deltas, number));
-        return data.emplace(number, std::move(fd)).first->second.get();
+    DataOfPlan data(plan, deltas);
+    const auto data_of = [&](const ObjectKey& key, std::size_t image) {
+        return data.open(key, image);
     };
     const Result<> applied = apply(plan.images, data_of, Meanwhile::kStays);
     crash_point("revert.applied");

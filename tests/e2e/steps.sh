@@ -147,34 +147,6 @@ PYTHON
     three_steps one two three
 }
 
-S49_sparse_file_of_two_gib() {
-    begin
-    truncate -s 2G "$W/old"
-    printf 'middle' | dd of=old bs=1 seek=1073741824 conv=notrunc status=none
-    u commit --yes
-    one() {
-        truncate -s 2G made
-        printf 'x' | dd of=made bs=1 seek=1000000000 conv=notrunc status=none
-        printf 'in a hole' | dd of=old bs=1 seek=500000000 conv=notrunc status=none
-    }
-    two() {
-        fallocate -p -o 1073740000 -l 131072 old 2>/dev/null ||
-            dd if=/dev/zero of=old bs=1024 seek=1048576 count=64 conv=notrunc status=none
-        truncate -s 3G old
-        cp --sparse=always made copy
-    }
-    three() {
-        truncate -s 5 old
-        rm made
-        fallocate -l 1M made 2>/dev/null || truncate -s 1M made
-    }
-    three_steps one two three
-    local kib
-    kib=$(du -sk "$W" | cut -f1)
-    say "everything together takes $kib KiB"
-    ((kib < 100000)) || fail "the holes were filled: $kib KiB"
-}
-
 # deep_paths DEPTH: names of five bytes, so that from 820 on no path reaches the bottom.
 deep_paths() {
     local depth=$1

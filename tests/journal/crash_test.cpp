@@ -195,7 +195,8 @@ bool session(int workspace, Acknowledged& acknowledged) {
         TRY(journal->remove_unreferenced_deltas());
         for (const ObjectKey& key : journal->attic().list())
             TRY(journal->attic().remove(key));
-        return journal->places().clear();
+        TRY(journal->places().clear());
+        return {};
     }();
     return done.ok();
 }
