@@ -11,63 +11,84 @@
 
 namespace unwrite::fs {
 
+namespace {
+
+void add(const overlay::ChangedBehind& changed, overlay::ChangedBehind& to) {
+    to.names |= changed.names;
+    to.objects.insert(to.objects.end(), changed.objects.begin(), changed.objects.end());
+    if (to.objects.size() < tuning::kMostBehind) return;
+    std::sort(to.objects.begin(), to.objects.end());
+    to.objects.erase(std::unique(to.objects.begin(), to.objects.end()), to.objects.end());
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Behind>> Behind::start(Server& server, int source) {
-    TRY_ASSIGN(Event stopping, Event::make());
-    TRY_ASSIGN(Event forgotten, Event::make());
-    TRY_ASSIGN(auto expirer, Helper::start("unwrite-expire", Descriptors::kShared));
-    std::unique_ptr<Behind> behind(
-        new Behind(server, source, std::move(stopping), std::move(forgotten), std::move(expirer)));
+    TRY_ASSIGN(Event wanted, Event::make());
+    std::unique_ptr<Behind> behind(new Behind(server, source, std::move(wanted)));
     TRY_ASSIGN(behind->thread_,
                start_thread("unwrite-behind", [self = behind.get()] { self->live(); }));
     return Result<std::unique_ptr<Behind>>(std::move(behind));
 }
 
 Behind::~Behind() {
-    stopping_.set();
+    {
+        const std::scoped_lock lock(mutex_);
+        stop_ = true;
+        wanted_.set();
+    }
     if (thread_.joinable()) thread_.join();
 }
 
-void Behind::names_forgotten() {
-    names_forgotten_.set();
+void Behind::restored(const std::vector<overlay::NodeId>& objects) {
+    const std::scoped_lock lock(mutex_);
+    any_restored_ = true;
+    restored_.insert(restored_.end(), objects.begin(), objects.end());
+    wanted_.set();
 }
 
 void Behind::live() {
-    while (!stopping_.is_set()) {
-        std::array<struct pollfd, 3> sources{{{source_, POLLIN, 0},
-                                              {names_forgotten_.fd(), POLLIN, 0},
-                                              {stopping_.fd(), POLLIN, 0}}};
+    for (;;) {
+        std::array<struct pollfd, 2> sources{{{source_, POLLIN, 0}, {wanted_.fd(), POLLIN, 0}}};
         if (::poll(sources.data(), sources.size(), milliseconds_left()) < 0) continue;
-        if (sources[2].revents != 0) return;
         if (sources[1].revents != 0) {
-            names_forgotten_.clear();
-            tell_again_later({true, {}, {}});
+            const std::scoped_lock lock(mutex_);
+            if (stop_) return;
+            wanted_.clear();
+            take_restored();
         }
         if (sources[0].revents != 0) {
             std::this_thread::sleep_for(tuning::kBehindDelay);
             fetch();
         }
-        if (is_due()) tell_again();
+        if (names_ && Clock::now() >= names_due_) drop_names();
+        if (Clock::now() >= due_) tell_again();
     }
 }
 
-bool Behind::is_due() const {
-    return waits() && Clock::now() >= due_;
+/// mutex_ is held.
+void Behind::take_restored() {
+    if (!any_restored_) return;
+    add({true, std::exchange(restored_, {})}, later_);
+    any_restored_ = false;
+    due_ = std::min(due_, Clock::now() + tuning::kBehindAgain);
 }
 
-/// Until something is to be told again; -1: nothing is.
+/// Until something is to be told; -1: nothing is.
 int Behind::milliseconds_left() const {
-    if (!waits()) return -1;
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(due_ - Clock::now());
+    const auto next = names_ ? std::min(due_, names_due_) : due_;
+    if (next == Clock::time_point::max()) return -1;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now());
     return left.count() > 0 ? static_cast<int>(left.count()) : 0;
 }
 
+/// Some of what there is; poll() says whether there is more.
 void Behind::fetch() {
-    for (;;) {
-        overlay::ChangedBehind changed = server_.tree.changed_behind();
-        if (changed.empty()) return;
-        tell(changed);
-        tell_again_later(std::move(changed));
-    }
+    const overlay::ChangedBehind changed = server_.tree.changed_behind();
+    if (changed.empty()) return;
+    tell(changed);
+    add(changed, later_);
+    due_ = std::min(due_, Clock::now() + tuning::kBehindAgain);
 }
 
 void Behind::tell(const overlay::ChangedBehind& changed) {
@@ -75,49 +96,20 @@ void Behind::tell(const overlay::ChangedBehind& changed) {
     constexpr off_t kAttributesAlone = -1;  // pages go when size or time turn out to be others
     for (const overlay::NodeId id : changed.objects)
         fuse_lowlevel_notify_inval_inode(server_.session, id, kAttributesAlone, 0);
-    tell_names(changed);
+    names_ |= changed.names;
 }
 
-#if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 18)
-
-void Behind::tell_names(const overlay::ChangedBehind& changed) {
-    if (!changed.all && changed.names.empty()) return;
-    if (!changed.all) {
-        expirer_->post([session = server_.session, names = changed.names] {
-            for (const auto& at : names)
-                fuse_lowlevel_notify_expire_entry(session, at.parent, at.name.data(),
-                                                  at.name.size());
-        });
-        if (expirer_->wait(tuning::kExpirePatience)) return;
-    }
-    fuse_lowlevel_notify_increment_epoch(server_.session);
-}
-
-#else
-
-void Behind::tell_names(const overlay::ChangedBehind& /*changed*/) {}  // names are not kept long
-
-#endif
-
-void Behind::tell_again_later(overlay::ChangedBehind changed) {
-    if (!waits()) due_ = Clock::now() + tuning::kBehindAgain;
-    later_.all |= changed.all;
-    later_.objects.insert(later_.objects.end(), changed.objects.begin(), changed.objects.end());
-    later_.names.insert(later_.names.end(), changed.names.begin(), changed.names.end());
-    if (later_.names.size() > tuning::kMostBehind) later_.all = true;
-    if (later_.all) later_.names.clear();
-    if (later_.objects.size() > 2 * tuning::kMostBehind) {
-        std::sort(later_.objects.begin(), later_.objects.end());
-        later_.objects.erase(std::unique(later_.objects.begin(), later_.objects.end()),
-                             later_.objects.end());
-    }
+void Behind::drop_names() {
+    server_.drop_names();
+    names_ = false;
+    names_due_ = Clock::now() + tuning::kNamesPause;
 }
 
 // Each is told again after one to two such times.
 void Behind::tell_again() {
     tell(again_);
     again_ = std::exchange(later_, overlay::ChangedBehind{});
-    due_ = Clock::now() + tuning::kBehindAgain;
+    due_ = again_.empty() ? Clock::time_point::max() : Clock::now() + tuning::kBehindAgain;
 }
 
 }  // namespace unwrite::fs

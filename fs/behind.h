@@ -1,14 +1,18 @@
 // Behind: tells the kernel what others changed behind the mount (Tree::changed_behind), so that it
-// may keep long what it knows. A thread of its own fetches it. Attributes are dropped at once,
-// names where the directory is not locked by a request; where one is for long, all names are.
+// may keep what it knows. A thread of its own fetches it.
+//
+// Attributes are dropped object by object, names all at once: neither waits for a lock that a
+// request may hold. A thread that waited for one would hold the connection when this process dies,
+// and with it whoever waits for an answer.
 #pragma once
 
 #include <chrono>
 #include <memory>
+#include <mutex>
 #include <thread>
+#include <vector>
 
 #include "fs/event.h"
-#include "fs/helper.h"
 #include "fs/server.h"
 
 namespace unwrite::fs {
@@ -21,37 +25,35 @@ class Behind {
     Behind(const Behind&) = delete;
     Behind& operator=(const Behind&) = delete;
 
-    /// The kernel was told to forget all names: it is told once more a moment later, for the
-    /// answer to a listing may have been under way.
-    void names_forgotten();
+    /// A restore changed these, and perhaps names, and the kernel was told. It is told once more a
+    /// moment later, for an answer from before may have been under way.
+    void restored(const std::vector<overlay::NodeId>& objects);
 
  private:
     using Clock = std::chrono::steady_clock;
-    Behind(Server& server, int source, Event stopping, Event names_forgotten,
-           std::unique_ptr<Helper> expirer)
-        : server_(server),
-          source_(source),
-          stopping_(std::move(stopping)),
-          names_forgotten_(std::move(names_forgotten)),
-          expirer_(std::move(expirer)) {}
+    Behind(Server& server, int source, Event wanted)
+        : server_(server), source_(source), wanted_(std::move(wanted)) {}
     void live();
+    void take_restored();
     void fetch();
     void tell(const overlay::ChangedBehind& changed);
-    void tell_names(const overlay::ChangedBehind& changed);
-    void tell_again_later(overlay::ChangedBehind changed);
+    void drop_names();
     void tell_again();
-    bool waits() const { return !again_.empty() || !later_.empty(); }
-    bool is_due() const;
     int milliseconds_left() const;
 
     Server& server_;
     const int source_;
-    Event stopping_;
-    Event names_forgotten_;
-    overlay::ChangedBehind again_;  // told again when it is due
+    Event wanted_;  // stop_ or restored_ has changed
+    std::mutex mutex_;
+    bool stop_ = false;                      // guarded by mutex_
+    bool any_restored_ = false;              // likewise
+    std::vector<overlay::NodeId> restored_;  // likewise
+    // The thread's own:
+    overlay::ChangedBehind again_;  // is told again at due_
     overlay::ChangedBehind later_;  // the time after that
-    Clock::time_point due_;
-    std::unique_ptr<Helper> expirer_;  // waits for the locks of directories
+    Clock::time_point due_ = Clock::time_point::max();
+    bool names_ = false;  // are to be dropped, not before names_due_
+    Clock::time_point names_due_{};
     std::thread thread_;
 };
 

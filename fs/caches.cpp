@@ -34,8 +34,8 @@ void await_taken(const WriteBack& writes) {
 /// The kernel starts their writes here but does not wait for a FUSE filesystem to answer them.
 /// Requests come in order, so when a later one is answered, all started ones were taken but those
 /// that the kernel holds back (it lets so many run at a time), and of these some follow when the
-/// running ones end. When a round brings none, none is left: syncfs(2) has been over all dirty pages,
-/// and waited for the threads that start their writes, before it returns (Linux' fs/sync.c,
+/// running ones end. When a round brings none, none is left: syncfs(2) has been over all dirty
+/// pages, and waited for the threads that start their writes, before it returns (Linux' fs/sync.c,
 /// sync_filesystem()).
 Result<> write_back_mount(const Server& server, const MountPlace& place) {
     TRY_ASSIGN(const UniqueFd root, place.open());
@@ -97,11 +97,11 @@ void Caches::write_back() {
 void Caches::forget(const overlay::Restored& restored) {
     if (!server_.ready || !notifier_) return;
     server_.nudges.expect();
-#if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 18)
-    // All names at once, without a lock: nothing that waits at the gate is in the way.
-    if (restored.names && server_.epochs) fuse_lowlevel_notify_increment_epoch(server_.session);
-#endif
-    if (restored.names && behind_) behind_->names_forgotten();
+    // All names at once, without a lock: nothing that waits at the gate is in the way. Where much
+    // is kept also when none changed: the answer to a look-up may be under way, with attributes
+    // from before, of an object that the kernel does not know yet.
+    if (restored.names || server_.keeps) server_.drop_names();
+    if (behind_) behind_->restored(restored.objects);
     // Dropping a page waits for a request of that page, and a dirty page's request waits at the
     // closed gate: patience ends.
     auto copy = std::make_shared<const overlay::Restored>(restored);

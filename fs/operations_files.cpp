@@ -1,6 +1,9 @@
 // Content. Every request names the object; what an open file is more than that is the data path's
 // affair. CREATE, OPENDIR and FLUSH are answered once with "not implemented", after which the
 // kernel does without them.
+#include <fcntl.h>
+
+#include <optional>
 #include <vector>
 
 #include "fs/request.h"
@@ -45,6 +48,22 @@ void read(Server& server, fuse_req_t request, fuse_ino_t id, std::size_t size, o
     }
 }
 
+/// Where a write goes that appends, when that is not where the kernel thinks: somebody made the
+/// file longer or shorter behind the mount, and the kernel does not know yet.
+std::optional<std::uint64_t> end_of_append(Server& server, fuse_ino_t id, off_t offset,
+                                           const fuse_file_info& info) {
+    if (info.writepage != 0 || (info.flags & O_APPEND) == 0) return std::nullopt;
+    const auto st = server.tree.getattr(id);
+    if (!st || !S_ISREG(st->st_mode) || st->st_size == offset) return std::nullopt;
+    return static_cast<std::uint64_t>(st->st_size);
+}
+
+/// Its pages go when the size turns out to be another.
+void drop_attributes(Server& server, fuse_ino_t id) {
+    constexpr off_t kAttributesAlone = -1;
+    fuse_lowlevel_notify_inval_inode(server.session, id, kAttributesAlone, 0);
+}
+
 void write(Server& server, fuse_req_t request, fuse_ino_t id, const char* data, std::size_t size,
            off_t offset, fuse_file_info* info) {
     // A page that is written back may come in any thread's name; a write may not come in ours.
@@ -55,10 +74,12 @@ void write(Server& server, fuse_req_t request, fuse_ino_t id, const char* data, 
     overlay::Caller writer = caller(request);
     if (info->writepage != 0) writer.question = nullptr;  // whole files would wait with it
     const bool kill = server.marks_kill ? raw_flags().kill_privileges : writer.uid != 0;
+    const auto end = end_of_append(server, id, offset, *info);
     const auto done = server.tree.write(writer, id, std::as_bytes(std::span(data, size)),
-                                        static_cast<std::uint64_t>(offset), kill);
+                                        end.value_or(static_cast<std::uint64_t>(offset)), kill);
     if (done) {
         fuse_reply_write(request, *done);
+        if (end) drop_attributes(server, id);
     } else {
         reply_error(request, done.error());
     }

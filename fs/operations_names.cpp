@@ -24,7 +24,7 @@ bool answer_nudge(Server& server, fuse_req_t request, fuse_ino_t parent, const c
 
 void lookup(Server& server, fuse_req_t request, fuse_ino_t parent, const char* name) {
     if (server.nudges.waiting() && answer_nudge(server, request, parent, name)) return;
-    const bool keep = server.keeps && server.tree.keeps_names(parent);
+    const bool keep = server.keeps && server.tree.keeps_absence(parent);
     const auto found = server.tree.lookup(caller(request), parent, name);
     if (!found && found.error().number() == ENOENT && !server.nudges.waiting()) {
         fuse_entry_param absent = {};  // id 0: the kernel may remember that there is nothing
@@ -81,7 +81,12 @@ void rmdir(Server& server, fuse_req_t request, fuse_ino_t parent, const char* na
 
 void rename(Server& server, fuse_req_t request, fuse_ino_t parent, const char* name,
             fuse_ino_t to_parent, const char* to_name, unsigned flags) {
-    reply(request, server.tree.rename(caller(request), parent, name, to_parent, to_name, flags));
+    const auto renamed =
+        server.tree.rename(caller(request), parent, name, to_parent, to_name, flags);
+    // The kernel keeps the names as long as it may at the old place.
+    if (server.keeps && (!server.tree.keeps_names(parent) || !server.tree.keeps_names(to_parent)))
+        server.drop_names();
+    reply(request, renamed);
 }
 
 void link(Server& server, fuse_req_t request, fuse_ino_t id, fuse_ino_t to_parent,

@@ -87,12 +87,16 @@ inline bool keeps_attributes(Server& server, fuse_ino_t id) {
     return server.keeps && server.tree.keeps_attributes(id);
 }
 
-/// Attributes that may be kept are not when another name of the file may be where nobody watches.
+/// Of a file with another name, which may be where nobody watches, they are not kept long.
+inline double attribute_seconds(const struct stat& st, bool keep) {
+    if (!keep) return tuning::kAttributeSeconds;
+    if (S_ISDIR(st.st_mode)) return tuning::kKeptSeconds;
+    return st.st_nlink <= 1 ? tuning::kFileSeconds : tuning::kAttributeSeconds;
+}
+
 inline void reply_attributes(fuse_req_t request, const Result<struct stat>& result, bool keep) {
     if (result) {
-        const bool one_name = S_ISDIR(result->st_mode) || result->st_nlink <= 1;
-        fuse_reply_attr(request, &*result,
-                        keep && one_name ? tuning::kKeptSeconds : tuning::kAttributeSeconds);
+        fuse_reply_attr(request, &*result, attribute_seconds(*result, keep));
     } else {
         reply_error(request, result.error());
     }
@@ -103,8 +107,7 @@ inline fuse_entry_param entry_parameters(const Server& server, const overlay::En
     parameters.ino = entry.id;
     parameters.attr = entry.st;
     const bool keeps = server.keeps;
-    parameters.attr_timeout =
-        keeps && entry.keeps_attributes ? tuning::kKeptSeconds : tuning::kAttributeSeconds;
+    parameters.attr_timeout = attribute_seconds(entry.st, keeps && entry.keeps_attributes);
     parameters.entry_timeout =
         keeps && entry.keeps_name ? tuning::kKeptSeconds : tuning::kEntrySeconds;
     if (entry.personal || server.nudges.waiting()) parameters.entry_timeout = 0.0;

@@ -47,4 +47,10 @@ RawFlags decode_raw_flags(const void* request, std::size_t size) {
     return flags;
 }
 
+void Server::drop_names() const {
+#if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 18)
+    if (epochs) fuse_lowlevel_notify_increment_epoch(session);
+#endif
+}
+
 }  // namespace unwrite::fs

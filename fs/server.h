@@ -41,6 +41,9 @@ struct Server {
     /// What the tree says may be kept long is (Tree::keeps_names): changes behind the mount are
     /// noticed.
     std::atomic<bool> keeps{false};
+    /// The kernel drops all names it knows, at once and without a lock; nothing where it has not
+    /// that call.
+    void drop_names() const;
     /// The kernel marks the writes that must clear setuid/setgid (HANDLE_KILLPRIV_V2); else every
     /// write of a user does.
     std::atomic<bool> marks_kill{false};

@@ -13,19 +13,21 @@ namespace unwrite::fs::tuning {
 inline constexpr double kEntrySeconds = 1.0;
 inline constexpr double kAttributeSeconds = 1.0;
 inline constexpr double kNegativeSeconds = 1.0;
-/// The same where changes behind the mount are noticed (behind.h). What is not noticed, stores
-/// through mappings, is seen so much later.
+/// The same where changes behind the mount are noticed (behind.h): names, and attributes of
+/// directories.
 inline constexpr double kKeptSeconds = 300.0;
+/// Attributes of files there. Not every change of a file is noticed by its directory (decision
+/// 0025); the others are seen so much later.
+inline constexpr double kFileSeconds = 10.0;
 /// Events are fetched so long after the first: by then many of them are one.
 inline constexpr std::chrono::milliseconds kBehindDelay{4};
 /// A change behind the mount is told to the kernel once more after this: an answer that was given
 /// before the change may have been under way when it was told first.
 inline constexpr std::chrono::milliseconds kBehindAgain{1000};
-/// Names and objects that are told once more one by one; beyond, all are.
-inline constexpr std::size_t kMostBehind = 10'000;
-/// How long the kernel may take to drop names that changed behind the mount before it is told to
-/// drop all.
-inline constexpr std::chrono::milliseconds kExpirePatience{250};
+/// All names are dropped at most so often for changes behind the mount.
+inline constexpr std::chrono::milliseconds kNamesPause{250};
+/// From so many objects on, those to be told once more are kept each once.
+inline constexpr std::size_t kMostBehind = 20'000;
 
 /// The largest request: 256 pages.
 inline constexpr unsigned kLargestRequest = 1U << 20U;

@@ -70,8 +70,6 @@ Result<Entry> LiveTree::enter(const ObjectPtr& parent, const std::string& name, 
         if (entry.keeps_attributes) entry.st = again->st;
     }
     objects_.correct(entry.st, key);
-    // Another of its names may be changed where nobody watches.
-    if (!object->is_directory() && entry.st.st_nlink > 1) entry.keeps_attributes = false;
     return entry;
 }
 

@@ -25,6 +25,7 @@ class LiveTree final : public Tree {
     Result<int> notice_behind() override;
     ChangedBehind changed_behind() override { return lookout_->take(); }
     bool keeps_names(NodeId directory) override;
+    bool keeps_absence(NodeId directory) override { return keeps_names(directory); }
     bool keeps_attributes(NodeId id) override;
 
     Result<Entry> lookup(const Caller& caller, NodeId parent, std::string_view name) override;

@@ -19,9 +19,10 @@ bool Lookout::watch(const ObjectPtr& directory) {
     const std::lock_guard lock(watching_);
     const auto watched = watch_->watch((*handle)->fd.get(), directory->key());
     if (!watched) {
-        if (!full_.exchange(true)) {
-            log::info("mount: no more directories can be watched (" + watched.error().message() +
-                      "); what is known of others is asked for again each second");
+        if (watched.error().number() == ENOSPC && !full_.exchange(true)) {
+            log::info(
+                "mount: no more directories can be watched; what is in others is kept for a "
+                "second");
         }
         return false;
     }
@@ -53,13 +54,11 @@ void Lookout::forget(const ObjectPtr& gone) {
 
 ChangedBehind Lookout::take() {
     const sys::ChangeWatch::Changes changes = watch_->take();
-    ChangedBehind changed;
-    changed.all = changes.lost;
     if (changes.lost) {
         log::info("mount: much was changed behind it; nothing that was known is kept");
-        changed.objects = objects_.ids();
-        return changed;
+        return {true, objects_.ids()};
     }
+    ChangedBehind changed;
     for (const auto& change : changes.each)
         tell(change, changed);
     return changed;
@@ -68,12 +67,13 @@ ChangedBehind Lookout::take() {
 void Lookout::tell(const sys::ChangeWatch::Change& change, ChangedBehind& changed) {
     const ObjectPtr directory = objects_.find(change.directory);
     if (!directory) return;  // the kernel knows nothing of it
+    changed.names |= change.names;
     if (change.names || change.name == ".") changed.objects.push_back(directory->id());
-    if (change.names) changed.names.push_back({directory->id(), change.name});
     if (change.name == ".") return;
     const auto handle = objects_.open(directory, Access::kPath);
-    const auto found = handle ? sys::statx_at((*handle)->fd.get(), change.name) : handle.error();
-    if (!found) return;  // moved since: then it is looked up anew, or the kernel asks again
+    if (!handle) return;
+    const auto found = sys::statx_at((*handle)->fd.get(), change.name);
+    if (!found) return;  // moved since: what is not told is kept for a short time only
     if (const ObjectPtr object = objects_.find(key_of(*found)))
         changed.objects.push_back(object->id());
 }

@@ -228,9 +228,13 @@ bool PolicedTree::stays_judged() const {
     return !rulebook_.will_end();
 }
 
-// Of a hidden name it is remembered that there is none.
 bool PolicedTree::keeps_names(NodeId directory) {
-    return tree_.keeps_names(directory) && stays_judged() && !policy().hides();
+    return tree_.keeps_names(directory) && stays_judged();
+}
+
+// Of a hidden name it is remembered that there is none.
+bool PolicedTree::keeps_absence(NodeId directory) {
+    return keeps_names(directory) && !policy().hides();
 }
 
 bool PolicedTree::keeps_attributes(NodeId id) {

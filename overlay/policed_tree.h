@@ -67,6 +67,7 @@ class PolicedTree final : public Tree {
     Result<int> notice_behind() override { return tree_.notice_behind(); }
     ChangedBehind changed_behind() override { return tree_.changed_behind(); }
     bool keeps_names(NodeId directory) override;
+    bool keeps_absence(NodeId directory) override;
     bool keeps_attributes(NodeId id) override;
     Result<Entry> lookup(const Caller& caller, NodeId parent, std::string_view name) override;
     void forget(NodeId id, std::uint64_t lookups) override;

@@ -195,7 +195,7 @@ void Restorer::changed_name(const NameKey& name, bool existed, bool exists, std:
 
 void Restorer::changed_anything() {
     restored_.names = true;
-    restored_.objects = locator_.objects().ids();
+    changed_anything_ = true;
 }
 
 void Restorer::changed_object(const ObjectKey& key) {
@@ -383,6 +383,7 @@ Restored Restorer::take_restored() {
     changed_name_keys_.clear();
     changed_objects_.clear();
     std::vector<NodeId>& objects = restored_.objects;
+    if (std::exchange(changed_anything_, false)) objects = locator_.objects().ids();
     std::sort(objects.begin(), objects.end());
     objects.erase(std::unique(objects.begin(), objects.end()), objects.end());
     return std::exchange(restored_, {});

@@ -74,6 +74,7 @@ class Restorer {
     const Unseen& unseen_;
     RestoreSettings settings_;
     Restored restored_;
+    bool changed_anything_ = false;
     std::vector<NameKey> changed_name_keys_;
     std::vector<ObjectKey> changed_objects_;
 };

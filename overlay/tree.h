@@ -67,14 +67,9 @@ struct ListedEntry {
 
 /// What others changed behind the mount, in the real directory.
 struct ChangedBehind {
-    bool all = false;             ///< more than can be told: any name, and `objects` are all
+    bool names = false;           ///< some came or went
     std::vector<NodeId> objects;  ///< attributes or content changed
-    struct Name {
-        NodeId parent = 0;
-        std::string name;
-    };
-    std::vector<Name> names;  ///< came or went
-    bool empty() const { return !all && objects.empty() && names.empty(); }
+    bool empty() const { return !names && objects.empty(); }
 };
 
 /// What a restore changed; the kernel's caches must forget it. Ids are live ids of objects that
@@ -127,6 +122,9 @@ class Tree {
     /// changed_behind(), or KernelCaches::forget(), tells of a change. Asked before the answer is
     /// looked for: it begins to watch the directory.
     virtual bool keeps_names(NodeId directory) = 0;
+    /// The same of the answer that there is no such name. One that is hidden from somebody is not
+    /// there.
+    virtual bool keeps_absence(NodeId directory) = 0;
     /// The same of an object's attributes.
     virtual bool keeps_attributes(NodeId id) = 0;
 

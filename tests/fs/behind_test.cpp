@@ -135,11 +135,31 @@ TEST_F(Behind, AMappingAtItsEnd) {
     EXPECT_TRUE(soon([&] { return served_.read("d/f") == "One"; }));
 }
 
-// A removal that takes its time holds the directory, and with it who wants to say that a name in it
-// changed. Other directories are not to wait for that.
+// Nothing says so to who watches the directory: the size that the kernel knows is not the file's.
+TEST_F(Behind, AnAppendGoesToTheEnd) {
+    Scratch elsewhere;
+    const auto fd = sys::open_at(AT_FDCWD, served_.path("d/f"), O_WRONLY | O_APPEND);
+    ASSERT_TRUE(fd.ok());
+    ASSERT_EQ(stdfs::file_size(served_.path("d/f")), 3U);
+    ASSERT_EQ(::linkat(served_.raw(), "d/f", elsewhere.fd(), "g", 0), 0);
+    const auto other = elsewhere.open("g", O_WRONLY | O_APPEND);
+    std::string expected = "one";
+    for (int i = 0; i < 3; ++i) {
+        ASSERT_EQ(::write(other.get(), " behind", 7), 7);
+        ASSERT_EQ(::write(fd->get(), " through", 8), 8);
+        expected += " behind through";
+        EXPECT_EQ(served_.read_raw("d/f"), expected);
+    }
+    EXPECT_TRUE(soon([&] { return served_.read("d/f") == expected; }));
+    ASSERT_EQ(served_.order("rollback"), "ok");
+}
+
+// A removal that takes its time holds the directory: that holds nobody up who is told of changes, nor
+// the end of a daemon that is killed meanwhile.
 TEST_F(Behind, WhileADirectoryIsLocked) {
     stdfs::create_directory(served_.path("e"));
     served_.write("d/victim", "");
+    served_.write("d/another", "");
     EXPECT_FALSE(exists("d/new"));
     EXPECT_FALSE(exists("e/new"));
     ASSERT_EQ(served_.order("slow 3000"), "ok");
@@ -147,12 +167,29 @@ TEST_F(Behind, WhileADirectoryIsLocked) {
     std::this_thread::sleep_for(300ms);
     const auto begin = std::chrono::steady_clock::now();
     write_raw("d/new", "");
-    std::this_thread::sleep_for(20ms);
     write_raw("e/new", "");
     EXPECT_TRUE(soon([&] { return exists("e/new"); }));
     EXPECT_LT(std::chrono::steady_clock::now() - begin, 2500ms);
     remover.join();
     EXPECT_TRUE(soon([&] { return exists("d/new"); }));
+    std::thread cut_off([&] {
+        std::error_code failure;
+        stdfs::remove(served_.path("d/another"), failure);
+        EXPECT_TRUE(failure);
+    });
+    std::this_thread::sleep_for(300ms);
+    write_raw("d/newer", "");
+    std::this_thread::sleep_for(100ms);
+    served_.kill_daemon();
+    cut_off.join();
+}
+
+// What stood in it is looked up anew, though nobody touched its own directory.
+TEST_F(Behind, WhatIsBelowADirectoryThatMoves) {
+    const Served& served = served_;
+    ASSERT_TRUE(exists("d/f"));
+    ASSERT_TRUE(sys::rename(served.raw(), "d", served.raw(), "moved").ok());
+    EXPECT_TRUE(soon([&] { return exists("moved/f") && !exists("d"); }));
 }
 
 // More than can be queued.

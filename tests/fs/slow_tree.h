@@ -55,6 +55,9 @@ class SlowTree final : public overlay::Tree {
     Result<int> notice_behind() override { return tree_.notice_behind(); }
     overlay::ChangedBehind changed_behind() override { return tree_.changed_behind(); }
     bool keeps_names(overlay::NodeId directory) override { return tree_.keeps_names(directory); }
+    bool keeps_absence(overlay::NodeId directory) override {
+        return tree_.keeps_absence(directory);
+    }
     bool keeps_attributes(overlay::NodeId id) override { return tree_.keeps_attributes(id); }
     Result<> allow_unseen() override { return tree_.allow_unseen(); }
     Result<overlay::HandlePtr> backing(const Caller& caller, NodeId id, bool writes) override {
