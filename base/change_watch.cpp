@@ -176,11 +176,13 @@ bool ChangeWatch::read_some(Changes& changes) {
     const ssize_t size = ::read(group_.get(), buffer.data(), buffer.size());
     std::size_t left = size > 0 ? static_cast<std::size_t>(size) : 0;
     const std::byte* at = buffer.data();
+    const pid_t self = ::getpid();
     while (left >= sizeof(struct fanotify_event_metadata)) {
         struct fanotify_event_metadata event = {};
         std::memcpy(&event, at, sizeof event);
         if (event.event_len < sizeof event || event.event_len > left) break;
-        take_event(at, event.event_len, changes);
+        if ((event.mask & FAN_Q_OVERFLOW) != 0) changes.lost = true;
+        if (event.pid != self) take_event(at, event.event_len, changes);
         at += event.event_len;
         left -= event.event_len;
     }
@@ -190,8 +192,6 @@ bool ChangeWatch::read_some(Changes& changes) {
 void ChangeWatch::take_event(const std::byte* event, std::size_t length, Changes& changes) {
     struct fanotify_event_metadata head = {};
     std::memcpy(&head, event, sizeof head);
-    if ((head.mask & FAN_Q_OVERFLOW) != 0) changes.lost = true;
-    if (head.pid == ::getpid()) return;
     for (std::size_t at = head.metadata_len; at + sizeof(fanotify_event_info_header) <= length;) {
         fanotify_event_info_header info = {};
         std::memcpy(&info, event + at, sizeof info);

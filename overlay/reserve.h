@@ -14,6 +14,9 @@ class Reserve {
     /// without a value 64 MiB, and no more than a sixteenth of the filesystem.
     Reserve(int directory, std::optional<std::uint64_t> bytes);
 
+    /// What an ordinary write takes: with less room than that left, the user is told.
+    static constexpr std::uint64_t kNextWrite = std::uint64_t{64} << 10;
+
     std::uint64_t bytes() const { return bytes_; }
     /// False when so many bytes more, copied now, would leave less than the reserve. Asks the
     /// system; where that does not answer, everything is allowed.

@@ -199,8 +199,12 @@ void Restorer::changed_anything() {
 }
 
 void Restorer::changed_object(const ObjectKey& key) {
-    if (const ObjectPtr object = locator_.objects().find(key))
+    if (const ObjectPtr object = locator_.objects().find(key)) {
         restored_.objects.push_back(object->id());
+    } else {
+        // Somebody may look it up in this moment, and get attributes from before: again, then.
+        restored_.names = true;
+    }
     if (changed_objects_.size() < kMaxAnnounced) changed_objects_.push_back(key);
 }
 

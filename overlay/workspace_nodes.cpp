@@ -200,7 +200,7 @@ Result<Status> Workspace::status(const std::string& since, bool count_lines) {
     const std::lock_guard lock(operation_mutex_);
     TRY_ASSIGN(Status status, inspector_.status(since, count_lines));
     status.wounded = gate_.wounded();
-    status.out_of_room = policed_ && !reserve_.allows(kBlockSize);
+    status.out_of_room = policed_ && !reserve_.allows(Reserve::kNextWrite);
     if (since.empty()) tally_.expect(files_in(status.changes));
     return status;
 }
@@ -210,7 +210,7 @@ Result<Counted> Workspace::count() {
     Counted counted;
     TRY_ASSIGN(counted.files, tally_.files());
     counted.wounded = gate_.wounded();
-    counted.out_of_room = policed_ && !reserve_.allows(kBlockSize);
+    counted.out_of_room = policed_ && !reserve_.allows(Reserve::kNextWrite);
     return counted;
 }
 
