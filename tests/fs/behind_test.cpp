@@ -154,8 +154,8 @@ TEST_F(Behind, AnAppendGoesToTheEnd) {
     ASSERT_EQ(served_.order("rollback"), "ok");
 }
 
-// A removal that takes its time holds the directory: that holds nobody up who is told of changes, nor
-// the end of a daemon that is killed meanwhile.
+// A removal that takes its time holds the directory: that holds nobody up who is told of changes,
+// nor the end of a daemon that is killed meanwhile.
 TEST_F(Behind, WhileADirectoryIsLocked) {
     stdfs::create_directory(served_.path("e"));
     served_.write("d/victim", "");
