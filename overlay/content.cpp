@@ -29,7 +29,7 @@ Content::Source Content::source(std::uint64_t offset) const {
     std::uint64_t end = size_;
     for (auto part = parts_.rbegin(); part != parts_.rend(); ++part) {
         if (part->size) {
-            if (offset >= *part->size) return {end, -1, 0};
+            if (offset >= *part->size) return {end};
             end = std::min(end, *part->size);
         }
         const auto& ranges = *part->ranges;
@@ -40,22 +40,22 @@ Content::Source Content::source(std::uint64_t offset) const {
             const ContentImage& range = *std::prev(next);
             if (offset < range.offset + range.length) {
                 end = std::min(end, range.offset + range.length);
-                if (range.position == ContentImage::kHole) return {end, -1, 0};
-                return {end, part->layer->data.get(), range.position + (offset - range.offset)};
+                if (range.position == ContentImage::kHole) return {end};
+                return {end, &part->layer->data, false, range.position + (offset - range.offset)};
             }
         }
         if (next != ranges.end()) end = std::min(end, next->offset);
     }
-    if (offset >= live_size_) return {end, -1, 0};
+    if (offset >= live_size_) return {end};
     end = std::min(end, live_size_);
     const sys::DataRun run = sys::next_data(live_->fd.get(), offset, end);
-    if (run.begin > offset) return {run.begin, -1, 0};
-    return {std::max(run.finish, offset + 1), live_->fd.get(), offset};
+    if (run.begin > offset) return {run.begin};
+    return {std::max(run.finish, offset + 1), nullptr, true, offset};
 }
 
 Content::Segment Content::segment(std::uint64_t offset) const {
     const Source found = source(offset);
-    return {offset, found.end, found.fd < 0};
+    return {offset, found.end, found.hole()};
 }
 
 Result<std::size_t> Content::read(sys::Bytes out, std::uint64_t offset) const {
@@ -66,8 +66,10 @@ Result<std::size_t> Content::read(sys::Bytes out, std::uint64_t offset) const {
         const sys::Bytes part = out.subspan(
             done, static_cast<std::size_t>(std::min<std::uint64_t>(known, out.size() - done)));
         std::size_t got = 0;
-        if (found.fd >= 0) {
-            TRY_ASSIGN(got, sys::read_at(found.fd, part, found.position));
+        if (found.live) {
+            TRY_ASSIGN(got, sys::read_at(live_->fd.get(), part, found.position));
+        } else if (found.data != nullptr) {
+            TRY_ASSIGN(got, found.data->read(part, found.position));
         }
         // A file that shrank meanwhile reads as zeros where its bytes were.
         std::memset(part.data() + got, 0, part.size() - got);

@@ -41,8 +41,10 @@ class Content {
     };
     struct Source {
         std::uint64_t end = 0;
-        int fd = -1;  // -1: a hole
+        const journal::DeltaData* data = nullptr;  // of a layer
+        bool live = false;                         // with neither it is a hole
         std::uint64_t position = 0;
+        bool hole() const { return data == nullptr && !live; }
     };
     Source source(std::uint64_t offset) const;
 

@@ -18,8 +18,8 @@ namespace unwrite::overlay {
 /// it.
 struct Layer {
     journal::DeltaNumber number = 0;
-    journal::Delta delta;  ///< content ranges of each object sorted by offset
-    UniqueFd data;         ///< the bytes of the ranges; invalid when there are none
+    journal::Delta delta;     ///< content ranges of each object sorted by offset
+    journal::DeltaData data;  ///< the bytes of the ranges; nothing when there are none
     std::unordered_map<ObjectKey, std::vector<const journal::NameState*>>
         placing;  ///< by the object that stood there
     std::unordered_map<ObjectKey, std::vector<const journal::NameState*>>

@@ -60,8 +60,21 @@ void Tally::add_interval(journal::DeltaNumber number) {
     intervals_.push_back(std::move(interval));
 }
 
+// What is compressed meanwhile gives its space back only when nobody has it open.
+Result<> Tally::let_go() {
+    for (Interval& interval : intervals_) {
+        Layer& layer = *interval.layer;
+        if (!layer.data.is_outdated()) continue;
+        TRY_ASSIGN(auto opened,
+                   journal::open_delta_data(journal_.state_dir().deltas(), layer.number));
+        if (opened) layer.data = std::move(opened);
+    }
+    return {};
+}
+
 // The newest is the open one: more will come.
 Result<> Tally::read_on() {
+    TRY(let_go());
     for (auto interval = intervals_.rbegin(); interval != intervals_.rend(); ++interval) {
         if (!interval->follower) break;
         Layer& layer = *interval->layer;

@@ -42,6 +42,7 @@ class Tally {
 
     void add_interval(journal::DeltaNumber number);
     Result<> read_on();
+    Result<> let_go();
     Result<> count_all();
     Result<> count_again(const Capture::Touched& touched);
     Result<> gather(View& older, View& newer, const Capture::Touched& touched, Scope& scope);

@@ -93,14 +93,17 @@ Result<> Workspace::apply_images(const RevertPlan& plan) {
         TRY(end_pending(head_.redo_tip));
         return none_late;
     }
-    std::map<journal::DeltaNumber, UniqueFd> data;
-    const auto data_of = [&](const ObjectKey& key, std::size_t image) -> Result<int> {
+    std::map<journal::DeltaNumber, journal::DeltaData> data;
+    const auto data_of = [&](const ObjectKey& key,
+                             std::size_t image) -> Result<const journal::DeltaData*> {
         const journal::DeltaNumber number = plan.data.at(key).at(image);
-        if (number == 0) return plan.bytes->get();
-        const auto found = data.find(number);
-        if (found != data.end()) return found->second.get();
-        TRY_ASSIGN(UniqueFd fd, journal::open_delta_data(deltas, number));
-        return data.emplace(number, std::move(fd)).first->second.get();
+        if (const auto found = data.find(number); found != data.end()) return &found->second;
+        if (number == 0) {
+            TRY_ASSIGN(UniqueFd fd, sys::duplicate(plan.bytes->get()));
+            return &data.emplace(number, journal::DeltaData(std::move(fd))).first->second;
+        }
+        TRY_ASSIGN(journal::DeltaData opened, journal::open_delta_data(deltas, number));
+        return &data.emplace(number, std::move(opened)).first->second;
     };
     const Result<> applied = apply(plan.images, data_of, Meanwhile::kStays);
     crash_point("revert.applied");
