@@ -76,7 +76,7 @@ Result<Packed> Packing::look() {
     // Holes, and blocks that a file of the workspace has as well, take no space.
     TRY_ASSIGN(const std::uint64_t own, sys::own_bytes(raw_.get()));
     if (own < request_.least) return Packed::kNotWorth;
-    most_ = own - own / 10;
+    most_ = own / 100 * request_.most_percent + own % 100 * request_.most_percent / 100;
     return Packed::kDone;
 }
 

@@ -11,9 +11,10 @@
 namespace unwrite::journal {
 
 struct PackRequest {
-    bool durable = false;            ///< the names, too, survive a power cut before anything goes
-    std::uint64_t least = 64 << 10;  ///< bytes; what is smaller is left alone
-    std::function<bool()> stop{};    ///< asked every some milliseconds; may be empty
+    bool durable = false;             ///< the names, too, survive a power cut before anything goes
+    std::uint64_t least = 64 << 10;   ///< bytes; what is smaller is left alone
+    std::uint64_t most_percent = 90;  ///< of the space that it takes; beyond, it stays as it is
+    std::function<bool()> stop{};     ///< asked every some milliseconds; may be empty
 };
 
 enum class Packed {
