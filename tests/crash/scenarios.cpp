@@ -154,12 +154,11 @@ const Operations kPacked = {
     {.kind = Kind::kRedo, .x = 1},
     {.kind = Kind::kRollback, .a = "first"},
     {.kind = Kind::kPack},
-    {.kind = Kind::kWrite, .a = "big", .x = 5, .y = 10, .z = 4},
-    {.kind = Kind::kDecide, .a = "two"},
+    {.kind = Kind::kRollback, .a = "second"},
+    {.kind = Kind::kWrite, .a = "three", .x = 5, .y = 10, .z = 4},
+    {.kind = Kind::kDecide, .a = "big", .b = "three"},
     {.kind = Kind::kPack},
     {.kind = Kind::kDiscard},
-    {.kind = Kind::kPack},
-    {.kind = Kind::kRedo, .x = 9},
 };
 
 const std::map<std::string, Operations> kAll = {

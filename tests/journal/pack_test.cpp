@@ -241,6 +241,21 @@ TEST_F(Packing, ADeltaThatIsRemovedMeanwhileLeavesNothing) {
     EXPECT_TRUE(numbers.empty());
 }
 
+TEST_F(Packing, WhoeverRemovesItAtAnyMomentLeavesNothing) {
+    for (int i = 0; i < 150; ++i) {
+        capture(words(70'000));
+        std::thread remover([&] {
+            std::this_thread::sleep_for(std::chrono::microseconds(i * 20));
+            EXPECT_TRUE(remove_delta(deltas(), 7).ok());
+        });
+        const auto packed = pack_delta_data(deltas(), 7, {});
+        EXPECT_TRUE(packed.ok()) << packed.error().message();
+        remover.join();
+        ASSERT_ASSIGN(const auto numbers, list_deltas(deltas()));
+        EXPECT_TRUE(numbers.empty()) << i;
+    }
+}
+
 TEST_F(Packing, ADamagedBlockIsNamedAndTheOthersAreRead) {
     const std::string text = words(1'000'000);
     capture(text);
