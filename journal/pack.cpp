@@ -202,11 +202,19 @@ Result<Packed> pack_delta_data(int deltas, DeltaNumber number, const PackRequest
 // The raw file is what was captured; the other one may not have reached the disk before a power
 // cut.
 Result<> remove_pack_leftovers(int deltas) {
+    TRY_ASSIGN(const UniqueFd fd, sys::open_at(deltas, ".", O_RDONLY | O_DIRECTORY));
+    TRY_ASSIGN(const auto entries, sys::read_directory(fd.get()));
+    std::set<std::string> names;
+    for (const auto& entry : entries)
+        names.insert(entry.name);
+    // As a rule none of them, so nothing else is asked of the filesystem for each delta.
     TRY_ASSIGN(const auto numbers, list_deltas(deltas));
     for (const DeltaNumber number : numbers) {
-        TRY(remove_whole(deltas, unfinished_pack_name(number)));
-        if (!sys::stat_at(deltas, delta_data_name(number))) continue;
-        TRY(remove_whole(deltas, packed_data_name(number)));
+        const std::string packed = packed_data_name(number);
+        const std::string unfinished = unfinished_pack_name(number);
+        if (names.contains(unfinished)) TRY(remove_whole(deltas, unfinished));
+        if (names.contains(packed) && names.contains(delta_data_name(number)))
+            TRY(remove_whole(deltas, packed));
     }
     return {};
 }

@@ -69,12 +69,16 @@ bool Compressor::pack(journal::DeltaNumber number) {
     if (!reserve_.allows(static_cast<std::uint64_t>(raw->st_blocks) * 512)) return true;
     journal::PackRequest request;
     request.durable = durable_;
+    // Also when others fill the disk meanwhile: what is written here is not to be what is missing.
     request.stop = [this] {
+        if (!reserve_.allows(0)) return true;
         const std::lock_guard lock(mutex_);
         return stop_;
     };
     const auto packed = journal::pack_delta_data(deltas_, number, request);
-    if (packed) return *packed == journal::Packed::kShared;
+    if (packed) {
+        return *packed == journal::Packed::kShared || *packed == journal::Packed::kStopped;
+    }
     const int problem = packed.error().number();
     if (problem == ENOSPC || problem == EDQUOT) return true;
     log::warning(packed.error().message());
