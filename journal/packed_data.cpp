@@ -20,6 +20,8 @@ constexpr std::uint32_t kSkippable = 0x184D2A5E;
 constexpr std::size_t kSkippableHeader = 8;
 constexpr std::size_t kEntry = 20;
 constexpr std::size_t kFooter = 28;
+constexpr std::size_t kUnchecked = 12;  // at its end: the checksum and what follows
+constexpr const char* kTheTable = "the table of its blocks";
 constexpr std::string_view kMagic = "UNWRZST\n";
 constexpr std::uint32_t kVersion = 1;
 constexpr std::uint64_t kMostRaw = std::uint64_t{1} << 63;
@@ -72,6 +74,67 @@ BlockCache& cache() {
     return *the_cache;
 }
 
+struct Footer {
+    std::uint64_t raw_size = 0;
+    std::size_t count = 0;
+    std::uint32_t version = 0;
+    std::uint32_t crc = 0;
+    bool is_one = false;
+};
+
+Footer parse_footer(sys::ConstBytes bytes) {
+    Decoder in(bytes);
+    Footer footer;
+    footer.raw_size = in.get<std::uint64_t>();
+    footer.count = in.get<std::uint32_t>();
+    footer.version = in.get<std::uint32_t>();
+    footer.crc = in.get<std::uint32_t>();
+    footer.is_one = in.get_bytes(kMagic.size()) == kMagic && in.complete();
+    return footer;
+}
+
+/// All that is not blocks. Each block has a byte at least, so this is not larger than the file says
+/// by its size.
+Result<std::vector<std::byte>> read_tail(int fd, std::uint64_t size, const std::string& name) {
+    std::vector<std::byte> bytes(kFooter);
+    if (size < kSkippableHeader + kFooter) return damaged(name, kTheTable);
+    TRY(sys::read_exactly_at(fd, bytes, size - kFooter));
+    const Footer footer = parse_footer(bytes);
+    if (!footer.is_one || footer.count > kMostPackedBlocks) return damaged(name, kTheTable);
+    const std::size_t length = kSkippableHeader + footer.count * kEntry + kFooter;
+    if (size < length + footer.count) return damaged(name, kTheTable);
+    bytes.resize(length);
+    TRY(sys::read_exactly_at(fd, bytes, size - length));
+    return bytes;
+}
+
+Result<PackedTable> parse_tail(sys::ConstBytes tail, const std::string& name) {
+    const Footer footer = parse_footer(tail.last(kFooter));
+    const sys::ConstBytes body = tail.subspan(kSkippableHeader);
+    Decoder in(tail);
+    if (body.size() != footer.count * kEntry + kFooter) return damaged(name, kTheTable);
+    if (in.get<std::uint32_t>() != kSkippable || in.get<std::uint32_t>() != body.size() ||
+        footer.crc != crc32c(body.first(body.size() - kUnchecked)))
+        return damaged(name, kTheTable);
+    if (footer.version != kVersion) {
+        return Error(ErrorKind::kRecovery, EINVAL, "read " + name + ": it is of a newer version",
+                     "use the program that wrote it");
+    }
+    PackedTable table;
+    table.raw_size = footer.raw_size;
+    table.blocks.resize(footer.count);
+    std::uint64_t at = 0;
+    for (PackedBlock& block : table.blocks) {
+        block.position = in.get<std::uint64_t>();
+        block.length = in.get<std::uint32_t>();
+        block.stored = in.get<std::uint32_t>();
+        block.crc = in.get<std::uint32_t>();
+        block.at = at;
+        at += block.stored;
+    }
+    return table;
+}
+
 /// The blocks stand one behind the other in the file, and apart where they came from.
 bool fits(const PackedTable& table, std::uint64_t blocks_end) {
     std::uint64_t at = 0;
@@ -111,46 +174,11 @@ std::string encode_packed_table(const PackedTable& table) {
 }
 
 Result<PackedTable> read_packed_table(int fd, const std::string& name) {
-    const Error wrong = damaged(name, "the table of its blocks");
     TRY_ASSIGN(const struct stat st, sys::stat_fd(fd));
     const auto size = static_cast<std::uint64_t>(st.st_size);
-    if (size < kSkippableHeader + kFooter) return wrong;
-    std::vector<std::byte> text(kFooter);
-    TRY(sys::read_exactly_at(fd, text, size - kFooter));
-    Decoder footer(text);
-    PackedTable table;
-    table.raw_size = footer.get<std::uint64_t>();
-    const std::size_t count = footer.get<std::uint32_t>();
-    const auto version = footer.get<std::uint32_t>();
-    footer.get<std::uint32_t>();
-    if (footer.get_bytes(kMagic.size()) != kMagic || count > kMostPackedBlocks) return wrong;
-    // Each block has a byte at least, so the table is not larger than the file says by its size.
-    const std::size_t tail = kSkippableHeader + count * kEntry + kFooter;
-    if (size < tail + count) return wrong;
-    text.resize(tail);
-    TRY(sys::read_exactly_at(fd, text, size - tail));
-    Decoder in(text);
-    if (in.get<std::uint32_t>() != kSkippable || in.get<std::uint32_t>() != tail - kSkippableHeader)
-        return wrong;
-    const sys::ConstBytes checked =
-        sys::ConstBytes(text).subspan(kSkippableHeader, tail - kSkippableHeader - 12);
-    table.blocks.resize(count);
-    std::uint64_t at = 0;
-    for (PackedBlock& block : table.blocks) {
-        block.position = in.get<std::uint64_t>();
-        block.length = in.get<std::uint32_t>();
-        block.stored = in.get<std::uint32_t>();
-        block.crc = in.get<std::uint32_t>();
-        block.at = at;
-        at += block.stored;
-    }
-    in.get_bytes(16);
-    if (in.get<std::uint32_t>() != crc32c(checked)) return wrong;
-    if (version != kVersion) {
-        return Error(ErrorKind::kRecovery, EINVAL, "read " + name + ": it is of a newer version",
-                     "use the program that wrote it");
-    }
-    if (!fits(table, size - tail)) return wrong;
+    TRY_ASSIGN(const std::vector<std::byte> tail, read_tail(fd, size, name));
+    TRY_ASSIGN(PackedTable table, parse_tail(tail, name));
+    if (!fits(table, size - tail.size())) return damaged(name, kTheTable);
     return table;
 }
 
