@@ -64,7 +64,7 @@ class BlockCache {
         std::size_t index;
         Block block;
     };
-    static constexpr std::size_t kMost = 32;  // 8 MiB
+    static constexpr std::size_t kMost = 128;  // 16 MiB
     std::mutex mutex_;
     std::deque<Entry> entries_;  // guarded by mutex_; the newest first
 };

@@ -13,8 +13,8 @@
 namespace unwrite::journal {
 
 /// The most that one block has, decompressed.
-inline constexpr std::size_t kPackedBlock = std::size_t{256} << 10;
-/// The most blocks that a table may have: half a terabyte where all are full.
+inline constexpr std::size_t kPackedBlock = std::size_t{128} << 10;
+/// The most blocks that a table may have: 256 GiB where all are full.
 inline constexpr std::size_t kMostPackedBlocks = std::size_t{1} << 21;
 
 struct PackedBlock {

@@ -187,7 +187,7 @@ TEST_F(CompressorTest, ADamagedBlockIsNamedAndNothingElseIsLost) {
     ASSERT_ASSIGN(const auto checked, operations().check(false));
     ASSERT_EQ(checked.problems.size(), 1U);
     EXPECT_EQ(checked.problems[0],
-              "read deltas/1.dat.zst: the block for bytes 0 to 262144 is damaged");
+              "read deltas/1.dat.zst: the block for bytes 0 to 131072 is damaged");
     const auto moved = operations().discard(World::asker(), false, overlay::Consent::kAll);
     ASSERT_FALSE(moved.ok());
     EXPECT_NE(moved.error().message().find("deltas/1.dat.zst"), std::string::npos)
