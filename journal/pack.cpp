@@ -72,11 +72,15 @@ Result<Packed> Packing::look() {
     TRY_ASSIGN(raw_stat_, sys::stat_fd(raw_.get()));
     if (raw_stat_.st_nlink > 1) return Packed::kShared;
     table_.raw_size = static_cast<std::uint64_t>(raw_stat_.st_size);
-    if (table_.raw_size < request_.least) return Packed::kNotWorth;
-    // Holes, and blocks that a file of the workspace has as well, take no space.
+    if (request_.always) most_ = ~std::uint64_t{0};
+    if (request_.always) return Packed::kDone;
+    const auto allocated = static_cast<std::uint64_t>(raw_stat_.st_blocks) * 512;
+    if (std::min(table_.raw_size, allocated) < request_.least) return Packed::kNotWorth;
+    // Blocks that a file of the workspace has as well take no space, until that is overwritten (and
+    // written back).
     TRY_ASSIGN(const std::uint64_t own, sys::own_bytes(raw_.get()));
-    if (own < request_.least) return Packed::kNotWorth;
-    most_ = own / 100 * request_.most_percent + own % 100 * request_.most_percent / 100;
+    if (own < request_.least) return Packed::kShared;
+    most_ = own - own / 10;
     return Packed::kDone;
 }
 
@@ -127,6 +131,7 @@ Result<> Packing::write_block(std::uint64_t position, std::size_t length) {
 }
 
 bool Packing::is_worth(std::uint64_t read) const {
+    if (request_.always) return true;
     return end_ <= most_ && (read < kSample || end_ <= read - read / 20);
 }
 

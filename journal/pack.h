@@ -11,17 +11,17 @@
 namespace unwrite::journal {
 
 struct PackRequest {
-    bool durable = false;             ///< the names, too, survive a power cut before anything goes
-    std::uint64_t least = 64 << 10;   ///< bytes; what is smaller is left alone
-    std::uint64_t most_percent = 90;  ///< of the space that it takes; beyond, it stays as it is
-    std::function<bool()> stop{};     ///< asked every some milliseconds; may be empty
+    bool durable = false;            ///< the names, too, survive a power cut before anything goes
+    std::uint64_t least = 64 << 10;  ///< bytes; what is smaller is left alone
+    bool always = false;             ///< however small, and whether it shrinks or not; for tests
+    std::function<bool()> stop{};    ///< asked every some milliseconds; may be empty
 };
 
 enum class Packed {
     kDone,
     kNotWorth,  ///< small, or would not shrink by a tenth, or there is nothing: not to be asked
                 ///< again
-    kShared,    ///< another delta has the same file now: nothing would be won
+    kShared,    ///< another delta has the same file, or a file the same blocks: nothing is won now
     kStopped,
 };
 

@@ -60,6 +60,8 @@ class Packing : public ::testing::Test {
         DeltaWriter writer(deltas(), number);
         ASSERT_OK(writer.size(kFile, text.size(), 1));
         ASSERT_OK(writer.content(kFile, source.get(), 0, text.size()));
+        // Where blocks are shared, they are the delta's alone from here on.
+        ASSERT_OK(sys::unlink(deltas(), "source"));
     }
     Packed pack(const PackRequest& request = {}, DeltaNumber number = 7) const {
         const auto packed = pack_delta_data(deltas(), number, request);
@@ -128,11 +130,12 @@ TEST_F(Packing, HolesComeBackAsHoles) {
         return runs;
     };
     const auto before = copy_out("before");
-    EXPECT_EQ(pack(), Packed::kDone);
+    const std::string whole = scratch_.read("source");
+    EXPECT_EQ(pack({.always = true}), Packed::kDone);
     EXPECT_EQ(copy_out("after"), before);
     EXPECT_TRUE(scratch_.read("before") == scratch_.read("after"));
     ASSERT_ASSIGN(const DeltaData data, open_delta_data(deltas(), 7));
-    EXPECT_TRUE(all_of(data, size) == scratch_.read("source"));
+    EXPECT_TRUE(all_of(data, size) == whole);
 }
 
 TEST_F(Packing, WhatWouldNotShrinkStaysAsItIs) {
@@ -145,6 +148,8 @@ TEST_F(Packing, WhatWouldNotShrinkStaysAsItIs) {
     capture(words(60'000), 8);
     EXPECT_EQ(pack({}, 8), Packed::kNotWorth) << "so small";
     EXPECT_EQ(pack({.least = 1}, 8), Packed::kDone);
+    capture("x", 10);
+    EXPECT_EQ(pack({.always = true}, 10), Packed::kDone);
     EXPECT_EQ(pack({}, 9), Packed::kNotWorth) << "there is no such delta";
 }
 
@@ -211,6 +216,7 @@ TEST_F(Packing, WhatIsSharedWithAnotherDeltaWaits) {
 TEST_F(Packing, NothingIsWrittenToWhatIsCompressed) {
     capture(words(500'000));
     EXPECT_EQ(pack(), Packed::kDone);
+    scratch_.write("source", words(10'000));
     const UniqueFd source = scratch_.open("source", O_RDONLY);
     DeltaWriter writer(deltas(), 7);
     ASSERT_OK(writer.size(kOther, 500'000, 1));
@@ -377,7 +383,7 @@ TEST(Crash, S67_AKillWhileItIsCompressedLosesNothing) {
         ASSERT_LT(passage, 20);
         const Scratch scratch;
         scratch.write("file", text);
-        const UniqueFd source = scratch.open("file", O_RDONLY);
+        const UniqueFd source = scratch.open("file", O_RDWR);
         ASSERT_ASSIGN(const sys::StatX x, sys::statx_at(scratch.fd(), "file"));
         const ObjectKey key{x.st.st_ino, x.birth};
         {
@@ -385,6 +391,7 @@ TEST(Crash, S67_AKillWhileItIsCompressedLosesNothing) {
             DeltaWriter writer(journal->state_dir().deltas(), 1);
             ASSERT_OK(writer.size(key, text.size(), 1));
             ASSERT_OK(writer.content(key, source.get(), 0, text.size()));
+            ASSERT_OK(sys::truncate(source.get(), 0));
             ASSERT_OK(journal->attic().anchor(scratch.fd(), "file", key));
             Store::Change change;
             change.add_nodes = {{.parent = 1, .delta = 1}};

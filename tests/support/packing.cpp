@@ -9,16 +9,13 @@ namespace unwrite::tests {
 
 namespace {
 
-constexpr std::uint64_t kAnySize = 100'000;  // in percent
-
 Result<> pack(const std::string& directory) {
     TRY_ASSIGN(const UniqueFd fd, sys::open_at(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY));
     TRY_ASSIGN(const auto journal, journal::Journal::open(fd.get(), {.lock = false}));
     TRY_ASSIGN(const auto nodes, journal->store().nodes());
     for (const journal::Node& node : nodes) {
         if (node.delta == 0) continue;
-        TRY(journal::pack_delta_data(journal->state_dir().deltas(), node.delta,
-                                     {.least = 1, .most_percent = kAnySize}));
+        TRY(journal::pack_delta_data(journal->state_dir().deltas(), node.delta, {.always = true}));
     }
     return {};
 }
