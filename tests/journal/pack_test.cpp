@@ -12,6 +12,7 @@
 
 #include "base/crash_point.h"
 #include "base/crc32c.h"
+#include "base/reflink.h"
 #include "journal/codec.h"
 #include "journal/delta_format.h"
 #include "journal/journal.h"
@@ -56,12 +57,12 @@ class Packing : public ::testing::Test {
     /// A delta whose only object was `text`.
     void capture(const std::string& text, DeltaNumber number = 7) const {
         scratch_.write("source", text);
-        const UniqueFd source = scratch_.open("source", O_RDONLY);
+        const UniqueFd source = scratch_.open("source", O_RDWR);
         DeltaWriter writer(deltas(), number);
         ASSERT_OK(writer.size(kFile, text.size(), 1));
         ASSERT_OK(writer.content(kFile, source.get(), 0, text.size()));
         // Where blocks are shared, they are the delta's alone from here on.
-        ASSERT_OK(sys::unlink(deltas(), "source"));
+        ASSERT_OK(sys::truncate(source.get(), 0));
     }
     Packed pack(const PackRequest& request = {}, DeltaNumber number = 7) const {
         const auto packed = pack_delta_data(deltas(), number, request);
@@ -132,7 +133,11 @@ TEST_F(Packing, HolesComeBackAsHoles) {
     const auto before = copy_out("before");
     const std::string whole = scratch_.read("source");
     EXPECT_EQ(pack({.always = true}), Packed::kDone);
-    EXPECT_EQ(copy_out("after"), before);
+    const auto after = copy_out("after");
+    // Where blocks are shared, a copy of the raw file has those of its end.
+    if (!sys::can_share_blocks(deltas())) {
+        EXPECT_EQ(after, before);
+    }
     EXPECT_TRUE(scratch_.read("before") == scratch_.read("after"));
     ASSERT_ASSIGN(const DeltaData data, open_delta_data(deltas(), 7));
     EXPECT_TRUE(all_of(data, size) == whole);
