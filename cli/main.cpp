@@ -66,12 +66,12 @@ constexpr std::array kCommands = {
     NamedCommand{"manual", add<add_manual>},
 };
 
-/// A shell's prompt, or an agent's loop, should not wait for the options of the other commands: the one
-/// that is named, when the line begins with it, or all.
+/// A shell's prompt, or an agent's loop, should not wait for the options of the other commands: the
+/// one that is named, when the line begins with it, or all.
 void add_commands(CLI::App& app, Context& context, const Words& words, const Words& rest) {
     std::size_t at = 0;
     while (at < words.size() && (words[at] == "-C" || words[at] == "--json"))
-        at += words[at] == "-C" ? 2 : 1;
+        at += words[at] == "-C" ? 2U : 1U;
     const auto* const named =
         std::find_if(kCommands.begin(), kCommands.end(), [&](const NamedCommand& command) {
             return at < words.size() && command.name == words[at];
