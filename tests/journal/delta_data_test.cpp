@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 #include "journal/delta_format.h"
 #include "journal/delta_log.h"
 #include "journal/pack.h"
@@ -143,6 +146,30 @@ TEST_F(DeltaDataTest, WhatIsCompressedMeanwhileIsReadOn) {
     ASSERT_TRUE(later);
     ASSERT_ASSIGN(const OpenData file, later->open());
     EXPECT_EQ(read(file), text_of(7));
+}
+
+TEST_F(DeltaDataTest, ManyThreadsReadWhatIsCompressedMeanwhile) {
+    std::vector<DeltaDataPtr> all;
+    for (DeltaNumber number = 1; number <= 20; ++number)
+        all.push_back(make(number));
+    std::atomic<bool> end = false;
+    std::vector<std::thread> readers;
+    for (std::size_t first = 0; first < 4; ++first) {
+        readers.emplace_back([&, first] {
+            for (std::size_t i = first; !end; i = (i + 7) % all.size()) {
+                const auto file = all[i]->open();
+                EXPECT_TRUE(file.ok() && read(*file) == text_of(i + 1)) << i;
+            }
+        });
+    }
+    for (DeltaNumber number = 1; number <= 20; ++number) {
+        pack(number);
+        pool_->close_outdated();
+    }
+    end = true;
+    for (std::thread& reader : readers)
+        reader.join();
+    EXPECT_LE(pool_->open(), kMost);
 }
 
 TEST_F(DeltaDataTest, ARawFileIsLetGoWhenItIsCompressed) {
