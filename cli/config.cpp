@@ -131,6 +131,7 @@ Result<> read_both(std::string_view text, const std::string& file, Config& confi
         {"gc.max_abandoned", count(config.retention.max_abandoned, 1)},
         {"gc.max_bytes", size(config.retention.max_bytes)},
         {"journal.reserve", size(config.reserve)},
+        {"journal.compress", one_of("background", "off", config.uncompressed)},
         {"approval", approval(tools.approval)},
         {"edit.lp1_eol", mixed_endings(tools.edit.lp1_eol)},
         {"tools.edit.enabled", flag(tools.edit.enabled)},
@@ -172,6 +173,13 @@ Result<> read_user_file(Config& config, ToolsConfig& tools) {
 }
 
 }  // namespace
+
+std::optional<std::chrono::milliseconds> Config::compress_after() const {
+    if (uncompressed) return std::nullopt;
+    const char* seconds = std::getenv("UNWRITE_COMPRESS_AFTER");
+    if (seconds == nullptr || *seconds < '0' || *seconds > '9') return overlay::kCold;
+    return std::chrono::seconds(std::min(std::strtoul(seconds, nullptr, 10), 86400UL));
+}
 
 Result<> read_config(std::string_view text, const std::string& file, Config& config) {
     ToolsConfig tools;

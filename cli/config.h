@@ -6,6 +6,7 @@
 //   [restore]  mtime = "exact" | "now"
 //   [gc]       max_age_days = 30   max_abandoned = 0   max_bytes = "10G"      (0: no limit)
 //   [journal]  reserve = "64M" (free space that agents' before-images leave alone; "0": none)
+//              compress = "background" | "off" (captured bytes, when they are cold)
 //   [policy]   profile = "default" | "strict-forge" | "none"   ask_timeout = "60s"
 //              size_cap = "10M" (0: no limit)   size_cap_for = "agents" | "everyone"
 //              databases = "agents" | "everyone" (are asked about) | "allow"
@@ -43,16 +44,19 @@ struct Config {
     overlay::BreakerLimits breaker{.deleted_share = 50};
     std::string databases = "agents";
     std::optional<std::uint64_t> reserve{};  ///< bytes; without a value, what Reserve takes
+    bool uncompressed = false;               ///< captured bytes stay as they are
 
     /// kUsage naming the rule whose pattern is wrong.
     Result<std::shared_ptr<const overlay::Policy>> policy() const;
     /// Those of `rules` that are about no name below `workspace`, a descriptor of the raw
     /// directory. Looks at each name.
     Result<std::vector<overlay::RuleShown>> unmatched_rules(int workspace) const;
+    /// UNWRITE_COMPRESS_AFTER has a say in when bytes are cold, for tests.
+    std::optional<std::chrono::milliseconds> compress_after() const;
     overlay::SessionOptions session_options(
         bool create, std::shared_ptr<const overlay::Policy> policy = nullptr) const {
-        return {create,   durable, mtime_now, std::move(policy), git_tags, ask_timeout,
-                size_cap, breaker, reserve};
+        return {create,      durable,  mtime_now, std::move(policy), git_tags,
+                ask_timeout, size_cap, breaker,   reserve,           compress_after()};
     }
 };
 

@@ -1,7 +1,7 @@
 # Everything the project links from outside. After this file these targets exist:
-#   unwrite::fuse  SQLite::SQLite3  unwrite::nettle  fmt::fmt  CLI11::CLI11
-#   nlohmann_json::nlohmann_json  tomlplusplus::tomlplusplus  unwrite::curses
-#   GTest::gtest_main  GTest::gmock
+#   unwrite::fuse  SQLite::SQLite3  unwrite::nettle  unwrite::zstd  fmt::fmt
+#   CLI11::CLI11  nlohmann_json::nlohmann_json  tomlplusplus::tomlplusplus
+#   unwrite::curses  GTest::gtest_main  GTest::gmock
 # All of them come from the distribution, except that a newer static libfuse is taken
 # from build/libfuse when tools/build-libfuse has made one there.
 
@@ -89,6 +89,13 @@ if(NOT UNWRITE_NETTLE_FOUND)
 endif()
 unwrite_prefer_archives(PkgConfig::UNWRITE_NETTLE nettle)
 add_library(unwrite::nettle ALIAS PkgConfig::UNWRITE_NETTLE)
+
+pkg_check_modules(UNWRITE_ZSTD IMPORTED_TARGET libzstd>=1.4)
+if(NOT UNWRITE_ZSTD_FOUND)
+    unwrite_missing("zstd 1.4 or newer" "libzstd-dev")
+endif()
+unwrite_prefer_archives(PkgConfig::UNWRITE_ZSTD zstd)
+add_library(unwrite::zstd ALIAS PkgConfig::UNWRITE_ZSTD)
 
 find_package(fmt 9 QUIET)
 if(NOT fmt_FOUND)

@@ -7,9 +7,11 @@
 
 #include "base/progress.h"
 #include "journal/audit.h"
+#include "journal/data_file.h"
 #include "journal/delta_format.h"
 #include "journal/frames.h"
 #include "journal/journal.h"
+#include "journal/pack.h"
 
 namespace unwrite::journal {
 
@@ -111,26 +113,21 @@ void check_content(DeltaNumber number, const Delta& delta, std::uint64_t data_si
     }
 }
 
-Result<std::uint64_t> file_size(int dir, const std::string& name) {
-    const auto st = sys::stat_at(dir, name);
-    if (st) return static_cast<std::uint64_t>(st->st_size);
-    if (st.error().number() == ENOENT) return 0;
-    return st.error();
-}
-
 /// Reads one delta; damage is a problem, not an error.
 Result<Delta> check_delta(int deltas, DeltaNumber number, CheckReport& report) {
-    TRY_ASSIGN(const std::uint64_t data_size, file_size(deltas, delta_data_name(number)));
+    const auto data_size = delta_data_size(deltas, number);
+    if (!data_size && data_size.error().kind() != ErrorKind::kCorrupt) return data_size.error();
     TRY_ASSIGN(const std::string text, read_whole(deltas, delta_log_name(number)));
     ++report.deltas;
-    report.bytes += text.size() + data_size;
+    report.bytes += delta_bytes(deltas, number);
     auto parsed = parse_delta(std::as_bytes(std::span(text)), number);
     if (!parsed) {
         report.problems.push_back(parsed.error().message());
         return Delta();
     }
     report.records += parsed->records;
-    check_content(number, parsed->delta, data_size, report);
+    // What cannot be told is damage that check_captured() names.
+    if (data_size) check_content(number, parsed->delta, *data_size, report);
     return std::move(parsed->delta);
 }
 
@@ -186,6 +183,18 @@ Result<CheckReport> Journal::check() {
     TRY_ASSIGN(AuditTrail trail, read_audit(state_dir_.fd()));
     report.problems.insert(report.problems.end(), trail.problems.begin(), trail.problems.end());
     return report;
+}
+
+Result<std::vector<std::string>> Journal::check_captured() {
+    TRY_ASSIGN(const std::set<DeltaNumber> deltas, referenced_deltas());
+    std::vector<std::string> problems;
+    Progress progress("checking captured bytes", deltas.size());
+    for (const DeltaNumber number : deltas) {
+        progress.step();
+        TRY_ASSIGN(const auto found, packed_problems(state_dir_.deltas(), number));
+        problems.insert(problems.end(), found.begin(), found.end());
+    }
+    return problems;
 }
 
 }  // namespace unwrite::journal

@@ -37,6 +37,15 @@ bool is_left_out(const Frame& frame, const LeftOut& left_out) {
     return false;
 }
 
+// In the order of open_delta_data(), for the bytes may be compressed at this moment.
+Result<> share_data(int deltas, DeltaNumber from, DeltaNumber to) {
+    Result<> shared = sys::link(deltas, delta_data_name(from), deltas, delta_data_name(to));
+    if (shared || shared.error().number() != ENOENT) return shared;
+    shared = sys::link(deltas, packed_data_name(from), deltas, packed_data_name(to));
+    if (!shared && shared.error().number() == ENOENT) return {};
+    return shared;
+}
+
 }  // namespace
 
 Result<> derive_delta(int deltas, DeltaNumber from, DeltaNumber to, const LeftOut& left_out,
@@ -64,8 +73,7 @@ Result<> derive_delta(int deltas, DeltaNumber from, DeltaNumber to, const LeftOu
     if (written == header) return {};
     // Nothing is ever written again into the bytes of a sealed delta, so both may have them.
     crash_point("delta.derive.before");
-    const Result<> shared = sys::link(deltas, delta_data_name(from), deltas, delta_data_name(to));
-    if (!shared && shared.error().number() != ENOENT) return shared;
+    TRY(share_data(deltas, from, to));
     crash_point("delta.derive.shared");
     TRY(sys::replace_file_at(deltas, delta_log_name(to), written, 0600, sys::Durable::kYes));
     crash_point("delta.derive.after");

@@ -15,19 +15,11 @@ namespace unwrite::journal {
 
 namespace {
 
-Result<> remove_file(int dir, const std::string& name) {
-    auto removed = sys::unlink(dir, name);
-    if (!removed && removed.error().number() == ENOENT) return {};
-    return removed;
-}
-
 std::optional<DeltaNumber> parse_file_name(const std::string& name) {
     const std::size_t dot = name.find('.');
     if (dot == std::string::npos || name[0] == '0') return std::nullopt;
-    if (name.compare(dot, std::string::npos, ".log") != 0 &&
-        name.compare(dot, std::string::npos, ".dat") != 0) {
-        return std::nullopt;
-    }
+    static const std::set<std::string> kKinds = {".log", ".dat", ".dat.zst", ".dat.zst.new"};
+    if (!kKinds.contains(name.substr(dot))) return std::nullopt;
     DeltaNumber number = 0;
     const auto [end, problem] = std::from_chars(name.data(), name.data() + dot, number);
     if (problem != std::errc{} || end != name.data() + dot) return std::nullopt;
@@ -42,12 +34,6 @@ Result<Delta> read_delta(int deltas, DeltaNumber number) {
     return std::move(parsed.delta);
 }
 
-Result<UniqueFd> open_delta_data(int deltas, DeltaNumber number) {
-    auto fd = sys::open_at(deltas, delta_data_name(number), O_RDONLY);
-    if (!fd && fd.error().number() == ENOENT) return UniqueFd();
-    return fd;
-}
-
 bool delta_has_records(int deltas, DeltaNumber number) {
     const auto log = sys::stat_at(deltas, delta_log_name(number));
     return log && log->st_size > static_cast<off_t>(kDeltaHeader);
@@ -55,7 +41,8 @@ bool delta_has_records(int deltas, DeltaNumber number) {
 
 std::uint64_t delta_bytes(int deltas, DeltaNumber number) {
     std::uint64_t bytes = 0;
-    for (const std::string& name : {delta_log_name(number), delta_data_name(number)}) {
+    for (const std::string& name :
+         {delta_log_name(number), delta_data_name(number), packed_data_name(number)}) {
         if (const auto file = sys::stat_at(deltas, name))
             bytes += static_cast<std::uint64_t>(file->st_size);
     }
@@ -63,10 +50,12 @@ std::uint64_t delta_bytes(int deltas, DeltaNumber number) {
 }
 
 Result<> remove_delta(int deltas, DeltaNumber number) {
-    // The log first: data without a log is nothing, a log without its data is damage.
-    TRY(remove_file(deltas, delta_log_name(number)));
+    // The log first: data without a log is nothing, a log without its data is damage. What is
+    // compressed last: who compresses it just now looks for the log when it has that name.
+    TRY(remove_whole(deltas, delta_log_name(number)));
     crash_point("delta.removed-log");
-    return remove_file(deltas, delta_data_name(number));
+    TRY(remove_whole(deltas, delta_data_name(number)));
+    return remove_whole(deltas, packed_data_name(number));
 }
 
 Result<std::vector<DeltaNumber>> list_deltas(int deltas) {

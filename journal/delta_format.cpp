@@ -18,6 +18,12 @@ std::string delta_log_name(DeltaNumber number) {
 std::string delta_data_name(DeltaNumber number) {
     return std::to_string(number) + ".dat";
 }
+std::string packed_data_name(DeltaNumber number) {
+    return std::to_string(number) + ".dat.zst";
+}
+std::string unfinished_pack_name(DeltaNumber number) {
+    return std::to_string(number) + ".dat.zst.new";
+}
 
 std::string encode_delta_header(DeltaNumber number) {
     Encoder out;

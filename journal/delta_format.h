@@ -18,6 +18,8 @@ enum class DeltaRecord : std::uint8_t {
 
 std::string delta_log_name(DeltaNumber number);
 std::string delta_data_name(DeltaNumber number);
+std::string packed_data_name(DeltaNumber number);      ///< the same, compressed
+std::string unfinished_pack_name(DeltaNumber number);  ///< while it is written
 
 std::string encode_delta_header(DeltaNumber number);
 std::string encode_name(const NameImage& image, OriginNumber origin);

@@ -1,5 +1,6 @@
 // The file of one delta: deltas/<N>.log, append-only records, each with a CRC-32C, and
-// deltas/<N>.dat, the bytes of content images. docs/journal-format.md has the layout.
+// deltas/<N>.dat, the bytes of content images (delta_data.h reads them; pack.h compresses them when
+// they are cold). docs/journal-format.md has the layout.
 //
 // Durability: a record is complete for every crash of the process once append returns (one
 // write(2)); after kill -9 in the middle of an append the torn tail is cut off on reading, and the
@@ -79,14 +80,11 @@ class DeltaFollower {
     std::unique_ptr<State> state_;
 };
 
-/// The data file for reading content images; an invalid descriptor (not an error) when there is
-/// none.
-Result<UniqueFd> open_delta_data(int deltas, DeltaNumber number);
 /// False for a delta without files or records.
 bool delta_has_records(int deltas, DeltaNumber number);
-/// The size of both files in bytes, holes included.
+/// The size of its files in bytes, holes included.
 std::uint64_t delta_bytes(int deltas, DeltaNumber number);
-/// Removes both files; missing ones are fine.
+/// Removes its files; missing ones are fine.
 Result<> remove_delta(int deltas, DeltaNumber number);
 /// Other objects stand for these now, in all that the delta says. Atomic; durable. No writer has
 /// the delta open.

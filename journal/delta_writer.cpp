@@ -51,6 +51,7 @@ struct DeltaWriter::State {
     Result<> broken;           // why files of an earlier life cannot be continued
     UniqueFd log;
     UniqueFd data;
+    bool packed = false;        // a sealed one, after all: its positions mean nothing here
     std::uint64_t log_end = 0;  // in the file, without what is held
     std::string held;           // records that are not in the file yet
     bool holding = false;
@@ -65,6 +66,7 @@ void DeltaWriter::State::adopt() {
     broken = adopt_log();
     const auto st = sys::stat_at(deltas, delta_data_name(number));
     if (st) data_end = static_cast<std::uint64_t>(st->st_size);
+    packed = !st && sys::stat_at(deltas, packed_data_name(number)).ok();
 }
 
 Result<> DeltaWriter::State::adopt_log() {
@@ -120,6 +122,10 @@ Result<> DeltaWriter::State::write_held() {
 Result<std::uint64_t> DeltaWriter::State::reserve(std::uint64_t offset, std::uint64_t length) {
     const std::lock_guard lock(mutex);
     TRY(broken);
+    if (packed) {
+        return Error(ErrorKind::kCorrupt, EIO,
+                     "write to delta " + std::to_string(number) + ": its data is compressed");
+    }
     if (!data) {
         TRY_ASSIGN(data, sys::open_at(deltas, delta_data_name(number), O_RDWR | O_CREAT, 0600));
         crash_point("delta.data.created");

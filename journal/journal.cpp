@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "journal/frames.h"
+#include "journal/pack.h"
 
 namespace unwrite::journal {
 
@@ -64,7 +65,10 @@ Result<std::unique_ptr<Journal>> Journal::open(int workspace, Options options) {
     TRY_ASSIGN(journal->store_, Store::open(state, options.durable));
     TRY_ASSIGN(UniqueFd attic, journal->state_dir_.open_attic());
     TRY_ASSIGN(journal->attic_, Attic::open(std::move(attic)));
-    if (options.lock) TRY(journal->attic_->remove_leftovers());
+    if (options.lock) {
+        TRY(journal->attic_->remove_leftovers());
+        TRY(remove_pack_leftovers(journal->state_dir_.deltas()));
+    }
     TRY_ASSIGN(journal->places_, Places::open(state));
     TRY(journal->check_root(options.lock));
     if (options.durable) TRY(sync_state(workspace, state));

@@ -79,6 +79,9 @@ class Journal {
     /// Reads everything there is and reports what does not fit. An error only when it cannot look
     /// at all.
     Result<CheckReport> check();
+    /// Reads all captured bytes that have checksums, those that are compressed; takes as long as
+    /// they are many. While the writer goes on. What is damaged, in words.
+    Result<std::vector<std::string>> check_captured();
 
  private:
     explicit Journal(StateDir state_dir) : state_dir_(std::move(state_dir)) {}

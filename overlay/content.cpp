@@ -65,16 +65,11 @@ Content::Segment Content::segment(std::uint64_t offset) const {
 Result<std::size_t> Content::read_from(const Source& source, sys::Bytes out) const {
     if (source.hole) return 0;
     if (source.layer == nullptr) return sys::read_at(live_->fd.get(), out, source.position);
-    const auto damaged = [&] {
-        return Error(
-            ErrorKind::kCorrupt, EIO,
-            "delta " + std::to_string(source.layer->number) + ": captured bytes are missing",
-            "run `unwrite check`");
-    };
-    if (!source.layer->data) return damaged();
+    const journal::DeltaNumber number = source.layer->number;
+    if (!source.layer->data) return journal::captured_bytes_missing(number);
     TRY_ASSIGN(const journal::OpenData data, source.layer->data->open());
-    TRY_ASSIGN(const std::size_t got, sys::read_at(data->get(), out, source.position));
-    if (got != out.size()) return damaged();
+    TRY_ASSIGN(const std::size_t got, data->read(out, source.position));
+    if (got != out.size()) return journal::captured_bytes_missing(number);
     return got;
 }
 

@@ -63,14 +63,14 @@ Ranges Overwriting::take(std::uint64_t begin, std::uint64_t end) {
     return free;
 }
 
-Result<> Overwriting::write(std::uint64_t offset, std::uint64_t length, int source,
+Result<> Overwriting::write(std::uint64_t offset, std::uint64_t length, Source source,
                             std::uint64_t position) {
     for (const auto& [first, last] : take(offset, offset + length))
         TRY(write_range(first, last, source, position + (first - offset)));
     return {};
 }
 
-Result<> Overwriting::write_range(std::uint64_t offset, std::uint64_t end, int source,
+Result<> Overwriting::write_range(std::uint64_t offset, std::uint64_t end, Source source,
                                   std::uint64_t position) {
     while (offset < end) {
         const std::size_t piece = piece_at(offset, end);
@@ -81,21 +81,17 @@ Result<> Overwriting::write_range(std::uint64_t offset, std::uint64_t end, int s
     return {};
 }
 
-Result<> Overwriting::write_piece(std::uint64_t offset, std::size_t length, int source,
+Result<> Overwriting::write_piece(std::uint64_t offset, std::size_t length, Source source,
                                   std::uint64_t position) {
     std::ranges::fill(wanted_, std::byte{0});
-    if (source != -1) {
-        TRY_ASSIGN(const std::size_t got,
-                   sys::read_at(source, sys::Bytes(wanted_).first(length), position));
-        if (got != length) return Error(EIO);
-    }
+    if (source != nullptr) TRY(source->read_exactly(sys::Bytes(wanted_).first(length), position));
     TRY(look(offset, length));
     for (std::size_t at = 0; at < length;) {
         const std::size_t page = std::min<std::size_t>(length - at, kPage - (offset + at) % kPage);
         const bool stays = !is_as_it_was(at, page) ||
                            std::memcmp(now_.data() + at, wanted_.data() + at, page) == 0;
-        if (!stays && source == -1) TRY(sys::write_zeros(fd_, offset + at, page));
-        if (!stays && source != -1)
+        if (!stays && source == nullptr) TRY(sys::write_zeros(fd_, offset + at, page));
+        if (!stays && source != nullptr)
             TRY(sys::write_all_at(fd_, sys::ConstBytes(wanted_).subspan(at, page), offset + at));
         at += page;
     }
@@ -103,7 +99,7 @@ Result<> Overwriting::write_piece(std::uint64_t offset, std::size_t length, int 
 }
 
 Result<> Overwriting::clear(std::uint64_t begin, std::uint64_t end) {
-    return write_range(begin, end, -1, 0);
+    return write_range(begin, end, nullptr, 0);
 }
 
 // From the end on, piece by piece, so that not much can be changed between the look and the cut.

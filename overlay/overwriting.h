@@ -17,16 +17,18 @@ class Overwriting {
     Overwriting(int fd, const Content& was);
 
     /// Bytes [offset, offset + length) become those of `source` from `position` on, or zero where
-    /// `source` is -1; but those that an earlier call was for stay. ENOSPC, EIO.
-    Result<> write(std::uint64_t offset, std::uint64_t length, int source, std::uint64_t position);
+    /// there is none; but those that an earlier call was for stay. ENOSPC, EIO.
+    using Source = const journal::DataFile*;
+    Result<> write(std::uint64_t offset, std::uint64_t length, Source source,
+                   std::uint64_t position);
     /// The file ends there, unless something behind it was changed: what was not is zero then.
     Result<> end_at(std::uint64_t size);
 
  private:
     Ranges take(std::uint64_t begin, std::uint64_t end);
-    Result<> write_range(std::uint64_t offset, std::uint64_t end, int source,
+    Result<> write_range(std::uint64_t offset, std::uint64_t end, Source source,
                          std::uint64_t position);
-    Result<> write_piece(std::uint64_t offset, std::size_t length, int source,
+    Result<> write_piece(std::uint64_t offset, std::size_t length, Source source,
                          std::uint64_t position);
     Result<> clear(std::uint64_t begin, std::uint64_t end);
     Result<> look(std::uint64_t offset, std::size_t length);

@@ -28,6 +28,26 @@ Error parent_missing(const NameImage& image, const Error& why) {
     return why.with_context("find the directory of " + image.at.name);
 }
 
+using Imaged = std::pair<const ObjectKey, ObjectImage>;
+
+/// The objects in the order in which their bytes lie in the data file, where neighbours may be
+/// compressed together.
+std::vector<const Imaged*> by_place(const Delta& delta) {
+    std::vector<std::pair<std::uint64_t, const Imaged*>> placed;
+    placed.reserve(delta.objects.size());
+    for (const Imaged& object : delta.objects) {
+        const auto& content = object.second.content;
+        placed.emplace_back(content.empty() ? ContentImage::kHole : content.front().position,
+                            &object);
+    }
+    std::sort(placed.begin(), placed.end());
+    std::vector<const Imaged*> objects;
+    objects.reserve(placed.size());
+    for (const auto& [place, object] : placed)
+        objects.push_back(object);
+    return objects;
+}
+
 }  // namespace
 
 // ---- the way back
@@ -295,11 +315,11 @@ Result<> Restorer::apply_beside(const Unseen::Image& carried, int fd, const Obje
         const ContentImage& range = image.content[i];
         if (range.offset >= *image.size) continue;
         const std::uint64_t length = std::min(range.length, *image.size - range.offset);
-        int source = -1;
+        journal::OpenData source;
         if (range.position != ContentImage::kHole) {
             TRY_ASSIGN(source, data(key, i));
         }
-        TRY(file.write(range.offset, length, source, range.position));
+        TRY(file.write(range.offset, length, source.get(), range.position));
     }
     TRY(file.end_at(*image.size));
     changed_object(key);
@@ -329,8 +349,8 @@ Result<> Restorer::apply_content(const ObjectKey& key, const ObjectImage& image,
         if (range.position == ContentImage::kHole) {
             TRY(sys::write_zeros(fd, range.offset, length));
         } else {
-            TRY_ASSIGN(const int source, data(key, i));
-            TRY(sys::copy_bytes(source, range.position, fd, range.offset, length));
+            TRY_ASSIGN(const journal::OpenData source, data(key, i));
+            TRY(source->copy(range.position, fd, range.offset, length));
         }
         crash_point("restore.content.range");
     }
@@ -359,8 +379,9 @@ Result<> Restorer::apply(const Delta& delta, const DataOf& data, Meanwhile meanw
         TRY(fill_name(state.image));
         progress.step();
     }
-    for (const auto& [key, image] : delta.objects) {
-        if (!unseen_.image(key)) TRY(apply_content(key, image, data, meanwhile));
+    for (const auto* object : by_place(delta)) {
+        if (!unseen_.image(object->first))
+            TRY(apply_content(object->first, object->second, data, meanwhile));
         progress.step();
     }
     for (const bool directories : {false, true}) {

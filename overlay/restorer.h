@@ -33,8 +33,9 @@ class Restorer {
     /// nothing in the workspace. kCorrupt when something the delta needs is missing: the caller
     /// gives up before any change.
     Result<> invert(const journal::Delta& delta, journal::DeltaWriter& into);
-    /// Where the bytes of the n-th content image of an object are: an open descriptor.
-    using DataOf = std::function<Result<int>(const ObjectKey& key, std::size_t image)>;
+    /// Where the bytes of the n-th content image of an object are.
+    using DataOf =
+        std::function<Result<journal::OpenData>(const ObjectKey& key, std::size_t image)>;
     /// What somebody changed unseen in what is carried, since it is: it stays, as if it came after
     /// this (overwriting.h), or goes, for the live file is known to be something else.
     enum class Meanwhile { kStays, kGoes };

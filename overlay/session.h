@@ -17,6 +17,10 @@
 
 namespace unwrite::overlay {
 
+/// So long nothing is done with what was just sealed: it is what an undo will most likely want, and
+/// what a commit most likely drops.
+inline constexpr std::chrono::milliseconds kCold{60'000};
+
 struct SessionOptions {
     bool create = true;      ///< make the state directory when absent (else kNotFound)
     bool durable = false;    ///< durability = "power"
@@ -33,6 +37,9 @@ struct SessionOptions {
     BreakerLimits breaker{};
     /// Free space in bytes that agents' before-images leave alone (reserve.h); 0: none.
     std::optional<std::uint64_t> reserve = 0;
+    /// How long after an interval was sealed its captured bytes are compressed (kCold, but in
+    /// tests); without it never.
+    std::optional<std::chrono::milliseconds> compress_after{};
 };
 
 /// What the open found.

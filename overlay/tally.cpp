@@ -56,6 +56,8 @@ void Tally::add_interval(journal::DeltaNumber number) {
 
 // The newest is the open one: more will come.
 Result<> Tally::read_on() {
+    // What is compressed meanwhile gives its space back only when nobody has it open.
+    state_->pool->close_outdated();
     for (auto interval = state_->intervals.rbegin(); interval != state_->intervals.rend();
          ++interval) {
         if (!interval->follower) break;

@@ -17,6 +17,7 @@
 #pragma once
 
 #include "overlay/auditor.h"
+#include "overlay/compressor.h"
 #include "overlay/history.h"
 #include "overlay/inspector.h"
 #include "overlay/janitor.h"
@@ -151,6 +152,7 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     /// Anything between the root and the live state.
     bool has_changes(const History& history) const;
     void tidy_up();
+    Result<> compress_all();
     void begin_task(const Node& root) {
         if (policed_) policed_->begin_task(root.time_ns);
     }
@@ -197,6 +199,7 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     Capture capture_;
     Gate gate_;
     Janitor janitor_;
+    Compressor compressor_;
     LiveTree tree_;
     Reserve reserve_;
     std::unique_ptr<PolicedTree> policed_;  // null: everything is allowed

@@ -228,6 +228,10 @@ Result<> Workspace::write_decision(const Weighed& weighed, const Decision& decis
     TRY_ASSIGN(const Store::Changed changed, store(change));
     crash_point("decide.after");
     if (!weighed.back.empty()) janitor_.free(capture_.begin_interval(changed.delta));
+    for (const Node& node : change.add_nodes)
+        compressor_.add(node.delta);
+    for (const Node& node : change.update_nodes)
+        compressor_.add(node.delta);
     return {};
 }
 

@@ -75,6 +75,7 @@ Result<NodeNumber> Workspace::seal(NodeKind kind, const std::string& name, const
     crash_point("seal.before");
     TRY_ASSIGN(const Store::Changed changed, store_sealed(change));
     crash_point("seal.after");
+    compressor_.add(capture_.delta());
     janitor_.free(capture_.begin_interval(changed.delta));
     tally_.sealed(changed.delta);
     return changed.nodes.front();
@@ -136,11 +137,14 @@ Result<> Workspace::end_pending(NodeNumber redo_tip) {
 }
 
 Result<> Workspace::apply_delta(const Delta& delta, DeltaNumber number, Meanwhile meanwhile) {
-    TRY_ASSIGN(const UniqueFd data,
-               journal::open_delta_data(journal_->state_dir().deltas(), number));
-    const int fd = data.get();
-    return apply(
-        delta, [fd](const ObjectKey&, std::size_t) -> Result<int> { return fd; }, meanwhile);
+    TRY_ASSIGN(const journal::DeltaDataPtr data,
+               journal::DeltaData::find(journal_->state_dir().deltas(), number,
+                                        std::make_shared<journal::DeltaDataPool>()));
+    const auto data_of = [&](const ObjectKey&, std::size_t) -> Result<journal::OpenData> {
+        if (!data) return journal::captured_bytes_missing(number);
+        return data->open();
+    };
+    return apply(delta, data_of, meanwhile);
 }
 
 // What the restore leaves is ours like any other change: whoever changes it behind the mount before
@@ -171,6 +175,7 @@ Result<> Workspace::arrive(const Crossing& crossing, const Node& node, DeltaNumb
     change.pending = std::optional<Pending>(Pending{Pending::Verb::kRestore, target, 0, 0, false});
     crash_point("cross.arrive.before");
     TRY(store(change));
+    compressor_.add(inverse);
     crash_point("cross.arrive.after");
     return {};
 }

@@ -186,6 +186,9 @@ Result<Checked> Workspace::check(bool repair) {
         }
         if (repair && !gate_.wounded()) TRY(journal_->remove_unreferenced_deltas());
     }
+    // Beside whoever writes.
+    TRY_ASSIGN(const auto damaged, journal_->check_captured());
+    checked.problems.insert(checked.problems.end(), damaged.begin(), damaged.end());
     if (repair) TRY(repair_audit(checked));
     if (repair && !gate_.wounded()) {
         TRY_ASSIGN(const std::uint64_t removed, janitor_.sweep_now());

@@ -54,6 +54,7 @@ Workspace::Workspace(std::unique_ptr<journal::Journal> journal, UniqueFd directo
       objects_(std::move(directory), root, journal_->attic()),
       capture_(objects_, *journal_, head.open_delta, options.durable),
       janitor_(objects_, capture_, *journal_, gate_),
+      compressor_(journal_->state_dir().deltas(), options.compress_after, options.durable),
       tree_(objects_, capture_, *origins_, gate_, janitor_,
             [this](const Who& who) { return divide(who); }),
       reserve_(journal_->state_dir().fd(), options.reserve),
@@ -131,6 +132,7 @@ Result<std::unique_ptr<Workspace>> Workspace::open(UniqueFd directory,
         workspace->begin_task(change.update_nodes.empty() ? history.nodes.at(history.head.root)
                                                           : change.update_nodes.back());
     }
+    TRY(workspace->compress_all());
     workspace->opened_ = true;
     workspace->janitor_.sweep();
     return workspace;
@@ -193,6 +195,14 @@ Result<NodeId> Workspace::look_up(const std::string& path) {
         begin = end + 1;
     }
     return id;
+}
+
+// In time: what an earlier life left as it was.
+Result<> Workspace::compress_all() {
+    TRY_ASSIGN(const History history, this->history());
+    for (const Node& node : history.nodes)
+        compressor_.add(node.delta);
+    return {};
 }
 
 // What a commit dropped is gone. When nothing is left to go back to, nothing is left in the attic

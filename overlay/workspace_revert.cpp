@@ -43,26 +43,33 @@ class DataOfPlan {
  public:
     DataOfPlan(const RevertPlan& plan, int deltas) : plan_(plan), deltas_(deltas) {}
 
-    /// Open until the next call.
-    Result<int> open(const ObjectKey& key, std::size_t image) {
+    Result<journal::OpenData> open(const ObjectKey& key, std::size_t image) {
         const journal::DeltaNumber number = plan_.data.at(key).at(image);
-        if (number == 0) return plan_.bytes->get();
+        if (number == 0) return own();
         if (!found_.contains(number)) {
             TRY_ASSIGN(found_[number], journal::DeltaData::find(deltas_, number, pool_));
         }
         const journal::DeltaDataPtr& found = found_.at(number);
-        if (!found) return Error(ErrorKind::kCorrupt, EIO, "a delta's captured bytes are missing");
-        TRY_ASSIGN(last_, found->open());
-        return last_->get();
+        if (!found) return journal::captured_bytes_missing(number);
+        return found->open();
     }
 
  private:
+    /// What the plan itself put together.
+    Result<journal::OpenData> own() {
+        if (!own_) {
+            TRY_ASSIGN(UniqueFd fd, sys::duplicate(plan_.bytes->get()));
+            own_ = std::make_shared<const journal::DataFile>(std::move(fd));
+        }
+        return own_;
+    }
+
     const RevertPlan& plan_;
     const int deltas_;
     const std::shared_ptr<journal::DeltaDataPool> pool_ =
         std::make_shared<journal::DeltaDataPool>();
     std::map<journal::DeltaNumber, journal::DeltaDataPtr> found_;
-    journal::OpenData last_;
+    journal::OpenData own_;
 };
 
 }  // namespace

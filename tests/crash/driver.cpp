@@ -9,6 +9,7 @@
 
 #include "overlay/reverts.h"
 #include "tests/crash/scenarios.h"
+#include "tests/support/packing.h"
 
 namespace unwrite::tests {
 
@@ -99,6 +100,8 @@ void move(World& world, const std::string& progress, const Operation& operation)
             return revert_to_state(operations, operation);
         case Kind::kGc:
             return require(operations.gc({.max_abandoned = operation.x}), operation);
+        case Kind::kPack:
+            return pack_all(world.directory());
         default:
             throw std::runtime_error("what is " + text_of(operation));
     }

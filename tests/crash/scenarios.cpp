@@ -140,9 +140,30 @@ const Operations kTurns = {
     {.kind = Kind::kDiscard},
 };
 
+const Operations kPacked = {
+    {.kind = Kind::kWrite, .a = "big", .x = 60'000, .y = 80'000, .z = 1},
+    {.kind = Kind::kTruncate, .a = "two", .x = 1},
+    {.kind = Kind::kCheckpoint, .a = "first"},
+    {.kind = Kind::kPack},
+    {.kind = Kind::kWrite, .a = "big", .x = 0, .y = 200'000, .z = 2},
+    {.kind = Kind::kWrite, .a = "dir/one", .x = 0, .y = 10, .z = 3},
+    {.kind = Kind::kCheckpoint, .a = "second"},
+    {.kind = Kind::kPack},
+    {.kind = Kind::kUndo, .x = 1},
+    {.kind = Kind::kPack},
+    {.kind = Kind::kRedo, .x = 1},
+    {.kind = Kind::kRollback, .a = "first"},
+    {.kind = Kind::kPack},
+    {.kind = Kind::kRollback, .a = "second"},
+    {.kind = Kind::kWrite, .a = "three", .x = 5, .y = 10, .z = 4},
+    {.kind = Kind::kDecide, .a = "big", .b = "three"},
+    {.kind = Kind::kPack},
+    {.kind = Kind::kDiscard},
+};
+
 const std::map<std::string, Operations> kAll = {
     {"names", kNames},         {"contents", kContents}, {"moves", kMoves}, {"commits", kCommits},
-    {"decisions", kDecisions}, {"reverts", kReverts},   {"turns", kTurns}};
+    {"decisions", kDecisions}, {"reverts", kReverts},   {"turns", kTurns}, {"packed", kPacked}};
 
 }  // namespace
 

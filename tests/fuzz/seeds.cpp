@@ -1,7 +1,10 @@
 #include <map>
 
+#include "base/compression.h"
+#include "base/crc32c.h"
 #include "journal/delta_format.h"
 #include "journal/frames.h"
+#include "journal/packed_data.h"
 #include "tests/fuzz/targets.h"
 
 namespace unwrite::fuzz {
@@ -39,11 +42,37 @@ std::string whole_file() {
                                journal::encode_touch_name(name, 3));
 }
 
+/// The whole file, and what the target makes one of: size, blocks' lines, blocks.
+std::vector<std::string> packed_files() {
+    BlockCompressor compressor;
+    journal::PackedTable table;
+    table.raw_size = 20'000;
+    std::string blocks;
+    std::string lines;
+    for (const std::string& text : {std::string(5000, 'a') + "b", std::string("short")}) {
+        const auto bytes = std::as_bytes(std::span(text));
+        const auto stored = compressor.compress(bytes);
+        if (!stored) continue;
+        journal::PackedBlock block;
+        block.position = table.blocks.size() * 9000;
+        block.at = blocks.size();
+        block.length = static_cast<std::uint32_t>(text.size());
+        block.stored = static_cast<std::uint32_t>(stored->size());
+        block.crc = crc32c(bytes);
+        table.blocks.push_back(block);
+        blocks.append(reinterpret_cast<const char*>(stored->data()), stored->size());
+        lines += " " + std::to_string(block.position) + " " + std::to_string(block.length) + " " +
+                 std::to_string(block.stored) + " " + std::to_string(block.crc);
+    }
+    return {blocks + journal::encode_packed_table(table), "20000" + lines + "\n===\n" + blocks};
+}
+
 using Seeds = std::vector<std::string>;
 
 const std::map<std::string, Seeds, std::less<>>& all_seeds() {
     static const std::map<std::string, Seeds, std::less<>> seeds = {
         {"delta", {records(), whole_file()}},
+        {"packed", packed_files()},
         {"socket",
          {R"({"id":1,"command":"rollback","arguments":{"node":{"bytes":"Yf8="},"pop":true,"consent":"own","session":"s","cause":"{}"}})",
           R"({"id":1,"command":"decide","arguments":{"keep":["a"],"take_back":[],"parts":[{"path":"c","hunks":[1,3],"seen":""}],"text":"t"}})",

@@ -1,13 +1,16 @@
 // What is read back from the disk, what arrives at the daemon's socket, and names under rules.
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <sstream>
 
 #include "control/dispatch.h"
 #include "journal/delta_format.h"
 #include "journal/frames.h"
+#include "journal/packed_data.h"
 #include "overlay/policy.h"
 #include "tests/control/fake_operations.h"
 #include "tests/fuzz/targets.h"
@@ -60,7 +63,54 @@ void check_delta(std::string_view bytes) {
     }
 }
 
+void check_packed(std::string_view bytes) {
+    UniqueFd file(::memfd_create("packed", MFD_CLOEXEC));
+    expected(sys::write_all_at(file.get(), std::as_bytes(std::span(bytes)), 0).ok(),
+             "it is written");
+    const auto opened = journal::PackedData::open(std::move(file), "it");
+    if (!opened) {
+        expected(!opened.error().message().empty(), "damage is told in words");
+        return;
+    }
+    const journal::PackedTable& table = (*opened)->table();
+    std::uint64_t end = 0;
+    std::vector<std::byte> out(journal::kPackedBlock + 100);
+    for (const auto& block : table.blocks) {
+        expected(block.position >= end && block.length > 0 && block.length <= journal::kPackedBlock,
+                 "blocks are apart, and not large");
+        end = block.position + block.length;
+        expected(end <= table.raw_size, "and within the whole");
+        const std::uint64_t from = block.position - std::min<std::uint64_t>(block.position, 10);
+        const auto got = (*opened)->read(out, from);
+        expected(!got || *got == std::min<std::uint64_t>(out.size(), table.raw_size - from),
+                 "all that there is is read");
+    }
+    const auto behind = (*opened)->read(out, table.raw_size);
+    expected(behind.ok() && *behind == 0, "there is nothing behind the end");
+}
+
+/// A table of what the line says: the size, then four numbers for each block.
+std::string table_of(std::string_view line) {
+    journal::PackedTable table;
+    std::istringstream numbers{std::string(line)};
+    numbers >> table.raw_size;
+    journal::PackedBlock block;
+    while (numbers >> block.position >> block.length >> block.stored >> block.crc)
+        table.blocks.push_back(block);
+    return journal::encode_packed_table(table);
+}
+
 }  // namespace
+
+// Here, too, the checksum of the table is right.
+void packed(std::string_view input) {
+    check_packed(input);
+    const auto pieces = pieces_of(input);
+    std::string file;
+    for (std::size_t i = 1; i < pieces.size(); ++i)
+        file += pieces[i];
+    check_packed(file + table_of(pieces.front()));
+}
 
 // The checksums of frames are right here, for no fuzzer finds them.
 void delta(std::string_view input) {

@@ -205,14 +205,15 @@ Target target_named(std::string_view name) {
     if (name == "unified") return unified;
     if (name == "rpc") return rpc;
     if (name == "delta") return delta;
+    if (name == "packed") return packed;
     if (name == "socket") return socket;
     if (name == "rules") return rules;
     return nullptr;
 }
 
 const std::vector<std::string>& target_names() {
-    static const std::vector<std::string> names = {"lp1", "request", "newlines", "unified",
-                                                   "rpc", "delta",   "socket",   "rules"};
+    static const std::vector<std::string> names = {"lp1",   "request", "newlines", "unified", "rpc",
+                                                   "delta", "packed",  "socket",   "rules"};
     return names;
 }
 

@@ -15,6 +15,7 @@ void newlines(std::string_view input);  ///< a file, and a snippet to put into i
 void unified(std::string_view input);   ///< a patch and the file, or an older and a newer file
 void rpc(std::string_view input);       ///< lines of the Model Context Protocol
 void delta(std::string_view input);     ///< a delta's file, or its records
+void packed(std::string_view input);    ///< a compressed data file, or its blocks and its table
 void socket(std::string_view input);    ///< a line at the daemon's socket, or its answer
 void rules(std::string_view input);     ///< patterns of a policy, and a path
 

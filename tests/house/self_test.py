@@ -44,6 +44,8 @@ PLANTED = {
         {"journal/db.cpp": '#include <fuse_lowlevel.h>\n'},
         {"journal/db.cpp": '#include "db.h"\n'},
         {"base/fd.cpp": "#include <sqlite3.h>\n"},
+        {"base/fd.cpp": "#include <zstd.h>\n"},
+        {"journal/db.cpp": "#include <zstd.h>\n"},
         {"base/fd.cpp": '#include "tests/support/x.h"\n'},
         {"fs/a.cpp": '#include "control/server.h"\n'},
         {"control/a.cpp": '#include "fs/mount.h"\n'},

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/crash_point.h"
+#include "journal/data_file.h"
 #include "journal/journal.h"
 #include "tests/base/scratch.h"
 
@@ -88,7 +89,7 @@ std::vector<std::function<Result<>(DeltaWriter&)>> delta_steps(int source) {
 }
 
 /// How many of the steps the delta holds. They must be the first ones.
-int steps_held(const Delta& delta, const std::string& text, int data) {
+int steps_held(const Delta& delta, const std::string& text, const OpenData& data) {
     int held = 0;
     bool gap = false;
     const auto count = [&](bool present) {
@@ -106,8 +107,8 @@ int steps_held(const Delta& delta, const std::string& text, int data) {
         if (!known) continue;
         for (const ContentImage& image : object->second.content) {
             std::string found(image.length, '\0');
-            const auto got = sys::read_exactly_at(data, std::as_writable_bytes(std::span(found)),
-                                                  image.position);
+            const auto got =
+                data->read_exactly(std::as_writable_bytes(std::span(found)), image.position);
             EXPECT_TRUE(got.ok());
             EXPECT_TRUE(found == text.substr(image.offset, image.length)) << "wrong bytes";
         }
@@ -137,8 +138,8 @@ TEST(Crash, S67_EveryPrefixOfADeltaIsWhole) {
         });
         points.merge(passed_points(scratch));
         ASSERT_ASSIGN(const Delta delta, read_delta(scratch.fd(), 7));
-        ASSERT_ASSIGN(const UniqueFd data, open_delta_data(scratch.fd(), 7));
-        const int held = steps_held(delta, text, data.get());
+        ASSERT_ASSIGN(const OpenData data, open_delta_data(scratch.fd(), 7));
+        const int held = steps_held(delta, text, data);
         EXPECT_GE(held, acknowledged.count()) << "passage " << passage;
         EXPECT_LE(held, acknowledged.count() + 1) << "passage " << passage;
 
@@ -148,8 +149,8 @@ TEST(Crash, S67_EveryPrefixOfADeltaIsWhole) {
             ASSERT_OK(steps[i](writer));
         }
         ASSERT_ASSIGN(const Delta whole, read_delta(scratch.fd(), 7));
-        ASSERT_ASSIGN(const UniqueFd all, open_delta_data(scratch.fd(), 7));
-        EXPECT_EQ(steps_held(whole, text, all.get()), 16);
+        ASSERT_ASSIGN(const OpenData all, open_delta_data(scratch.fd(), 7));
+        EXPECT_EQ(steps_held(whole, text, all), 16);
     }
     EXPECT_TRUE(alive);
     for (const char* point : {"delta.log.created", "delta.data.created", "delta.append.before",

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "journal/data_file.h"
 #include "journal/delta_format.h"
 #include "tests/base/scratch.h"
 
@@ -46,8 +47,8 @@ class DeltaLog : public ::testing::Test {
         for (const ContentImage& image : delta.objects.at(key).content) {
             std::string part(image.length, '\0');
             if (image.position != ContentImage::kHole) {
-                const auto got = sys::read_exactly_at(
-                    data->get(), std::as_writable_bytes(std::span(part)), image.position);
+                const auto got =
+                    (*data)->read_exactly(std::as_writable_bytes(std::span(part)), image.position);
                 EXPECT_TRUE(got.ok());
             }
             text.replace(image.offset, image.length, part);
@@ -63,7 +64,7 @@ TEST_F(DeltaLog, NothingMakesNoFiles) {
     EXPECT_TRUE(read().empty());
     ASSERT_ASSIGN(const auto numbers, list_deltas(scratch_.fd()));
     EXPECT_TRUE(numbers.empty());
-    ASSERT_ASSIGN(const UniqueFd data, open_delta_data(scratch_.fd(), 7));
+    ASSERT_ASSIGN(const OpenData data, open_delta_data(scratch_.fd(), 7));
     EXPECT_FALSE(data);
 }
 

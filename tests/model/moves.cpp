@@ -4,6 +4,8 @@
 
 #include <stdexcept>
 
+#include "tests/support/packing.h"
+
 namespace unwrite::tests {
 
 namespace {
@@ -247,6 +249,9 @@ std::string Moves::act(const Operation& operation) {
             return restore_path(operation);
         case Kind::kLook:
             return look(operation);
+        case Kind::kPack:
+            pack_all(world_.directory());
+            return check();
         default:
             return check();
     }

@@ -51,6 +51,7 @@ enum class Kind {
     kLook,
     kDecide,         ///< keeps `a` for good and takes `b` back
     kRevertToState,  ///< of category `a`, to the node of number x
+    kPack,           ///< compresses what is sealed, worth it or not
 };
 
 struct Operation {

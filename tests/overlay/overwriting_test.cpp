@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <deque>
 #include <random>
 
 #include "tests/support/scratch.h"
@@ -25,11 +26,11 @@ class OverwritingTest : public ::testing::Test {
         was_.emplace(*std::move(content));
         file_.emplace(fd_.get(), *was_);
     }
-    int source(const std::string& text) {
+    const journal::DataFile* source(const std::string& text) {
         const std::string name = "source" + std::to_string(sources_.size());
         scratch_.write(name, text);
-        sources_.push_back(scratch_.open(name, O_RDONLY));
-        return sources_.back().get();
+        sources_.emplace_back(scratch_.open(name, O_RDONLY));
+        return &sources_.back();
     }
     std::string now() const { return scratch_.read("now"); }
 
@@ -37,13 +38,13 @@ class OverwritingTest : public ::testing::Test {
     UniqueFd fd_;
     std::optional<Content> was_;
     std::optional<Overwriting> file_;
-    std::vector<UniqueFd> sources_;
+    std::deque<journal::DataFile> sources_;
 };
 
 TEST_F(OverwritingTest, S48_WhatIsAsItWasIsWritten) {
     set(std::string(20'000, 'a'), std::string(20'000, 'a'));
     ASSERT_OK(file_->write(5000, 10'000, source(std::string(12'000, 'b')), 2000));
-    ASSERT_OK(file_->write(0, 100, -1, 0));
+    ASSERT_OK(file_->write(0, 100, nullptr, 0));
     ASSERT_OK(file_->end_at(16'000));
     EXPECT_EQ(now(), std::string(100, '\0') + std::string(4900, 'a') + std::string(10'000, 'b') +
                          std::string(1000, 'a'));
