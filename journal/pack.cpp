@@ -39,7 +39,8 @@ class Packing {
 
  private:
     std::string unfinished() const { return unfinished_pack_name(number_); }
-    bool is_stopped() const { return request_.stop && request_.stop(); }
+    bool is_stopped() const { return (request_.stop && request_.stop()) || is_in_vain(); }
+    bool is_in_vain() const;
     Result<Packed> look();
     Result<Packed> pack();
     Result<Packed> write_run(sys::DataRun run);
@@ -139,8 +140,9 @@ bool Packing::is_worth(std::uint64_t read) const {
 }
 
 // To the disk in any case: what was captured long ago is safe from a power cut by now, and so is to
-// be what takes its place.
+// be what takes its place. The raw file first, for when both are found, it counts.
 Result<> Packing::finish_file() {
+    TRY(sys::sync(raw_.get()));
     const std::string tail = encode_packed_table(table_);
     TRY(sys::write_all_at(out_.get(), std::as_bytes(std::span(tail)), end_));
     end_ += tail.size();
@@ -174,6 +176,12 @@ Result<Packed> Packing::verify() {
         packed->table().raw_file != table_.raw_file || !rest_is_hole || !same)
         return differs;
     return Packed::kDone;
+}
+
+// Removed, and held on the disk by this alone, or another delta's as well since.
+bool Packing::is_in_vain() const {
+    const auto now = sys::stat_fd(raw_.get());
+    return !now || now->st_nlink != 1;
 }
 
 Result<bool> Packing::is_as_it_was() const {
