@@ -1,6 +1,6 @@
 # Everything the project links from outside. After this file these targets exist:
-#   unwrite::fuse  SQLite::SQLite3  unwrite::nettle  unwrite::zstd  fmt::fmt
-#   CLI11::CLI11  nlohmann_json::nlohmann_json  tomlplusplus::tomlplusplus
+#   unwrite::fuse  unwrite::sqlite  unwrite::nettle  unwrite::zstd  unwrite::fmt
+#   CLI11::CLI11  nlohmann_json::nlohmann_json  unwrite::toml
 #   unwrite::curses  GTest::gtest_main  GTest::gmock
 # All of them come from the distribution, except that a newer static libfuse is taken
 # from build/libfuse when tools/build-libfuse has made one there.

@@ -92,10 +92,9 @@ void Behind::fetch() {
 }
 
 void Behind::tell(const overlay::ChangedBehind& changed) {
-    if (!server_.ready) return;             // the kernel knows nothing yet
-    constexpr off_t kAttributesAlone = -1;  // pages go when size or time turn out to be others
+    if (!server_.ready) return;  // the kernel knows nothing yet
     for (const overlay::NodeId id : changed.objects)
-        fuse_lowlevel_notify_inval_inode(server_.session, id, kAttributesAlone, 0);
+        server_.drop_attributes(id);
     names_ |= changed.names;
 }
 

@@ -108,9 +108,8 @@ void Caches::forget(const overlay::Restored& restored) {
     notifier_->post([this, copy] { forget_objects(*copy); });
     if (notifier_->wait(tuning::kForgetPatience)) return;
     log::info("mount: the kernel still uses pages that were restored; going on without");
-    constexpr off_t kAttributesAlone = -1;  // which waits for nothing
     for (const overlay::NodeId id : restored.objects)
-        fuse_lowlevel_notify_inval_inode(server_.session, id, kAttributesAlone, 0);
+        server_.drop_attributes(id);
 }
 
 void Caches::forget_objects(const overlay::Restored& restored) {

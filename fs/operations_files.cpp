@@ -58,12 +58,6 @@ std::optional<std::uint64_t> end_of_append(Server& server, fuse_ino_t id, off_t 
     return static_cast<std::uint64_t>(st->st_size);
 }
 
-/// Its pages go when the size turns out to be another.
-void drop_attributes(Server& server, fuse_ino_t id) {
-    constexpr off_t kAttributesAlone = -1;
-    fuse_lowlevel_notify_inval_inode(server.session, id, kAttributesAlone, 0);
-}
-
 void write(Server& server, fuse_req_t request, fuse_ino_t id, const char* data, std::size_t size,
            off_t offset, fuse_file_info* info) {
     // A page that is written back may come in any thread's name; a write may not come in ours.
@@ -79,7 +73,7 @@ void write(Server& server, fuse_req_t request, fuse_ino_t id, const char* data, 
                                         end.value_or(static_cast<std::uint64_t>(offset)), kill);
     if (done) {
         fuse_reply_write(request, *done);
-        if (end) drop_attributes(server, id);
+        if (end) server.drop_attributes(id);
     } else {
         reply_error(request, done.error());
     }

@@ -47,6 +47,11 @@ RawFlags decode_raw_flags(const void* request, std::size_t size) {
     return flags;
 }
 
+void Server::drop_attributes(overlay::NodeId id) const {
+    constexpr off_t kAttributesAlone = -1;
+    fuse_lowlevel_notify_inval_inode(session, id, kAttributesAlone, 0);
+}
+
 void Server::drop_names() const {
 #if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 18)
     if (epochs) fuse_lowlevel_notify_increment_epoch(session);

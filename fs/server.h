@@ -44,6 +44,9 @@ struct Server {
     /// The kernel drops all names it knows, at once and without a lock; nothing where it has not
     /// that call.
     void drop_names() const;
+    /// The kernel drops the object's attributes, without a lock; its pages go when size or time
+    /// turn out to be others.
+    void drop_attributes(overlay::NodeId id) const;
     /// The kernel marks the writes that must clear setuid/setgid (HANDLE_KILLPRIV_V2); else every
     /// write of a user does.
     std::atomic<bool> marks_kill{false};

@@ -89,7 +89,7 @@ bool LiveTree::is_watched(const ObjectPtr& directory) {
 bool LiveTree::keeps_names(NodeId directory) {
     if (!lookout_) return false;
     const auto object = objects_.get(directory);
-    return object && lookout_->watch(*object);
+    return object && is_watched(*object);
 }
 
 bool LiveTree::keeps_attributes(NodeId id) {
