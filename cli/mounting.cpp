@@ -34,11 +34,14 @@ Result<> asks_daemon(int fd) {
 }
 
 /// A mount whose daemon is gone is taken away before anything else. The kernel may still answer a
-/// stat there from what it remembers, but never a statfs.
+/// stat there from what it remembers, but never a statfs: ECONNABORTED when the daemon, killed
+/// already, was still ending while it was asked, ENOTCONN later.
 Result<> clear_dead(Context& context, const std::string& directory) {
     const Result<UniqueFd> fd = sys::open_at(AT_FDCWD, directory, O_PATH);
     const Result<> answer = fd ? asks_daemon(fd->get()) : fd.error();
-    if (answer || answer.error().number() != ENOTCONN) return {};
+    if (answer) return {};
+    const int number = answer.error().number();
+    if (number != ENOTCONN && number != ECONNABORTED) return {};
     TRY(fs::unmount_stale(directory));
     context.notes.line("unwrite: cleared away the mount of a daemon that is gone");
     return {};

@@ -6,6 +6,8 @@
 
 #include <cerrno>
 #include <charconv>
+#include <chrono>
+#include <thread>
 
 #include "base/crash_point.h"
 
@@ -101,6 +103,19 @@ Result<> open_version(int fd, bool create) {
                                 sys::Durable::kYes);
 }
 
+/// A holder that was killed is gone from the mount table some moments before the kernel has closed
+/// its last file: who comes right after it waits for that.
+constexpr std::chrono::milliseconds kHolderEnds{3000};
+
+Result<bool> lock_within(int file, std::chrono::milliseconds patience) {
+    const auto last = std::chrono::steady_clock::now() + patience;
+    while (true) {
+        TRY_ASSIGN(const bool taken, sys::try_lock_file(file));
+        if (taken || std::chrono::steady_clock::now() >= last) return taken;
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+}
+
 }  // namespace
 
 Result<StateDir> StateDir::open(int workspace, bool create) {
@@ -122,7 +137,7 @@ Result<StateDir> StateDir::open(int workspace, bool create) {
 Result<> StateDir::lock() {
     if (lock_) return {};
     TRY_ASSIGN(UniqueFd file, sys::open_at(fd(), "lock", O_RDWR | O_CREAT, 0600));
-    TRY_ASSIGN(const bool taken, sys::try_lock_file(file.get()));
+    TRY_ASSIGN(const bool taken, lock_within(file.get(), kHolderEnds));
     if (!taken) {
         std::string holder = sys::read_file_at(fd(), "lock").value_or("");
         holder = holder.substr(0, holder.find_first_not_of("0123456789"));

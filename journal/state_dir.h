@@ -18,7 +18,7 @@ class StateDir {
     /// on another filesystem; EROFS for a read-only workspace.
     static Result<StateDir> open(int workspace, bool create);
     /// Takes the writer's lock (flock on `lock`, with the pid inside for messages), held until
-    /// destruction. kConflict with the holder's pid when another process has it.
+    /// destruction. Waits up to 3 s for a holder that ends; then kConflict with its pid.
     Result<> lock();
 
     int fd() const { return fd_.get(); }

@@ -31,8 +31,9 @@ def is_dead(directory):
 def made_whole(program, directory, daemon, way):
     """What finds an edit half done and makes it whole; answers with the daemon that serves now."""
     def run(*words):
-        done = subprocess.run([program, "-C", directory, "--json", *words], cwd="/", check=True,
+        done = subprocess.run([program, "-C", directory, "--json", *words], cwd="/", check=False,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        check(done.returncode == 0, (words, done.returncode, done.stdout, done.stderr))
         return json.loads(done.stdout) if done.stdout.startswith(b"{") else None
 
     def mount():

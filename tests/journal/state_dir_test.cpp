@@ -5,6 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <thread>
+
 #include "tests/base/scratch.h"
 
 namespace unwrite::journal {
@@ -114,6 +117,20 @@ TEST(StateDir, OneWriterHasTheLock) {
         EXPECT_NE(refused.error().text().find(std::to_string(::getpid())), std::string::npos);
     }
     ASSERT_OK(other.lock());
+}
+
+TEST(StateDir, TheLockIsWaitedForWhileItsHolderEndsS24) {
+    const Scratch scratch;
+    ASSERT_ASSIGN(StateDir other, StateDir::open(scratch.fd(), true));
+    ASSERT_ASSIGN(StateDir state, StateDir::open(scratch.fd(), true));
+    ASSERT_OK(state.lock());
+    std::thread end([holder = std::move(state)]() mutable {
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        const StateDir gone = std::move(holder);
+    });
+    const auto taken = other.lock();
+    end.join();
+    ASSERT_OK(taken);
 }
 
 }  // namespace
