@@ -92,6 +92,16 @@ Setter mixed_endings(edit::MixedEndings& target) {
     };
 }
 
+Setter idle(fs::Idle& target) {
+    return [&target](const toml::node& node) {
+        const std::string text = node.value_or(std::string());
+        target = text == "awake"    ? fs::Idle::kAwake
+                 : text == "asleep" ? fs::Idle::kAsleep
+                                    : fs::Idle::kChoose;
+        return text == "auto" || text == "awake" || text == "asleep";
+    };
+}
+
 bool is_section(const std::string& key) {
     static constexpr std::array kSections = {
         "restore", "gc", "journal", "edit", "tools", "tools.edit", "tools.revert_to_state"};
@@ -126,6 +136,7 @@ Result<> read_both(std::string_view text, const std::string& file, Config& confi
     const std::map<std::string, Setter> keys = {
         {"durability", one_of("process", "power", config.durable)},
         {"bell", flag(config.bell)},
+        {"idle", idle(config.idle)},
         {"restore.mtime", one_of("exact", "now", config.mtime_now)},
         {"gc.max_age_days", count(config.retention.max_age_seconds, 86400)},
         {"gc.max_abandoned", count(config.retention.max_abandoned, 1)},

@@ -3,6 +3,7 @@
 // line.
 //   durability = "process" | "power"
 //   bell = true
+//   idle = "auto" | "awake" | "asleep" (processors, while requests are coming)
 //   [restore]  mtime = "exact" | "now"
 //   [gc]       max_age_days = 30   max_abandoned = 0   max_bytes = "10G"      (0: no limit)
 //   [journal]  reserve = "64M" (free space that agents' before-images leave alone; "0": none)
@@ -27,6 +28,7 @@
 
 #include "base/result.h"
 #include "cli/git_words.h"
+#include "fs/mount.h"
 #include "overlay/session.h"
 
 namespace unwrite::cli {
@@ -35,6 +37,7 @@ struct Config {
     bool durable = false;
     bool mtime_now = false;
     bool bell = true;  ///< questions ring the terminal's; the user's file says so
+    fs::Idle idle = fs::Idle::kChoose;
     overlay::Retention retention{30 * 86400ull, 0, 0};
 
     std::string profile = "default";

@@ -42,6 +42,7 @@ class Mount::Impl {
     Server server_;
     Event stop_;
     unsigned most_workers_ = tuning::kMostWorkers;
+    Idle idle_ = Idle::kChoose;
     MountPlace place_;
     SessionPointer session_;
     overlay::Waiting* waiting_ = nullptr;
@@ -59,6 +60,7 @@ Result<std::unique_ptr<Mount::Impl>> Mount::Impl::create(overlay::Tree& tree,
     TRY_ASSIGN(Event stop, Event::make());
     std::unique_ptr<Impl> impl(new Impl(tree, std::move(stop)));
     if (options.workers != 0) impl->most_workers_ = options.workers;
+    impl->idle_ = options.idle;
     impl->waiting_ = options.waiting;
     TRY_ASSIGN(const std::string mountpoint, resolve_mountpoint(options.mountpoint));
     if (options.data_path == DataPathKind::kPassthrough) {
@@ -109,7 +111,7 @@ Result<> Mount::Impl::start() {
     if (waiting_ != nullptr) {
         TRY_ASSIGN(held_, Held::start(server_, *waiting_));
     }
-    TRY_ASSIGN(workers_, Workers::make(server_, most_workers_));
+    TRY_ASSIGN(workers_, Workers::make(server_, most_workers_, idle_));
     // Before the first request is answered: a checkpoint may follow it at once and needs the
     // mappings written back.
     {

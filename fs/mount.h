@@ -21,6 +21,10 @@ namespace unwrite::fs {
 /// How the bytes of open files travel (data_path.h).
 enum class DataPathKind { kObserved, kPassthrough };
 
+/// Whether idle processors are kept awake while requests are coming (awake.h): by what the machine
+/// is, always where it is allowed, or never.
+enum class Idle { kChoose, kAwake, kAsleep };
+
 struct MountOptions {
     std::string mountpoint;
     std::string source_name;  ///< the mount's source as mountinfo shows it, e.g. "unwrite:<id>"
@@ -31,6 +35,7 @@ struct MountOptions {
     /// Whether the kernel keeps long what it knows, where changes behind the mount can be noticed;
     /// else for a second. On the path passthrough it never does.
     bool keep_long = true;
+    Idle idle = Idle::kChoose;
     /// Where requests wait for a person's answer; null: none does. Outlives the mount.
     overlay::Waiting* waiting = nullptr;
 };
@@ -75,6 +80,10 @@ bool is_fuse_available();
 /// EPERM for who may not have it, ENOTSUP when this libfuse or this kernel has no such thing, and
 /// EOPNOTSUPP when the filesystem of `directory` has not (a tmpfs): each with advice.
 Result<> can_pass_through(int directory);
+
+/// Whether Idle::kChoose keeps processors awake here: ENOTSUP where it would gain nothing, EACCES
+/// for who may not, each with advice.
+Result<> can_keep_awake();
 
 /// Takes away the mount at `path` that a dead daemon left (lazily). kNothing when there is none of
 /// ours there.

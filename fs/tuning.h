@@ -43,6 +43,11 @@ inline constexpr std::size_t kMostHeldBytes = std::size_t{256} << 20U;
 /// How long an idle worker looks for the next request before it sleeps, and how many may do so at
 /// once.
 inline constexpr std::chrono::microseconds kSpin{50};
+/// From so many requests on that a worker takes without having slept between, idle processors are
+/// kept awake, until this long after the last; only in machines with at most so many.
+inline constexpr unsigned kBurst = 4;
+inline constexpr std::chrono::milliseconds kAwake{2};
+inline constexpr unsigned kMostAwake = 8;
 
 /// How long forget() waits for the kernel to drop pages before the restore goes on without it.
 inline constexpr std::chrono::milliseconds kForgetPatience{250};

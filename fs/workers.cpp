@@ -1,7 +1,6 @@
 #include "fs/workers.h"
 
 #include <sched.h>
-#include <sys/epoll.h>
 
 #include <cstdlib>
 #include <utility>
@@ -15,7 +14,7 @@
 
 namespace unwrite::fs {
 
-Workers::Workers(Server& server, unsigned most, Event stopping, Event ended)
+Workers::Workers(Server& server, unsigned most, Event stopping, Event ended, Doorbell doorbell)
     : server_(server),
       session_(server.session),
       most_(most),
@@ -23,16 +22,20 @@ Workers::Workers(Server& server, unsigned most, Event stopping, Event ended)
       // too many.
       spinners_allowed_(std::min(2U, std::thread::hardware_concurrency() / 2)),
       stopping_(std::move(stopping)),
-      ended_(std::move(ended)) {}
+      ended_(std::move(ended)),
+      doorbell_(std::move(doorbell)) {}
 
-Result<std::unique_ptr<Workers>> Workers::make(Server& server, unsigned most) {
+Result<std::unique_ptr<Workers>> Workers::make(Server& server, unsigned most, Idle idle) {
     TRY_ASSIGN(auto stopping, Event::make());
     TRY_ASSIGN(auto ended, Event::make());
     const int device = fuse_session_fd(server.session);
     const int flags = ::fcntl(device, F_GETFL);
     if (flags < 0 || ::fcntl(device, F_SETFL, flags | O_NONBLOCK) < 0) return sys::last_error();
-    return std::unique_ptr<Workers>(
-        new Workers(server, most, std::move(stopping), std::move(ended)));
+    TRY_ASSIGN(Doorbell doorbell, Doorbell::make(device, stopping.fd()));
+    std::unique_ptr<Workers> workers(
+        new Workers(server, most, std::move(stopping), std::move(ended), std::move(doorbell)));
+    workers->awake_ = Awake::make(idle);
+    return Result<std::unique_ptr<Workers>>(std::move(workers));
 }
 
 Workers::~Workers() {
@@ -67,10 +70,8 @@ void Workers::join() {
 Result<> Workers::add() {
     const std::scoped_lock lock(mutex_);
     if (stop_) return {};
-    TRY_ASSIGN(UniqueFd made, make_queue());
-    const auto queue = std::make_shared<UniqueFd>(std::move(made));
     idle_.fetch_add(1);
-    auto started = start_thread("unwrite-fs", [this, queue] { work(std::move(*queue)); });
+    auto started = start_thread("unwrite-fs", [this] { work(); });
     if (!started) {
         idle_.fetch_sub(1);
         return std::move(started).error();
@@ -84,21 +85,6 @@ void Workers::grow() {
     if (count_.load() >= most_) return;
     // Without a new thread the next request waits for one of the busy ones: slower, not wrong.
     if (const auto added = add(); !added) log::warning("mount: " + added.error().message());
-}
-
-/// What a worker sleeps on: the device, for one sleeper at a time, and the end.
-Result<UniqueFd> Workers::make_queue() const {
-    UniqueFd queue(::epoll_create1(EPOLL_CLOEXEC));
-    if (!queue) return sys::last_error();
-    struct epoll_event device = {};
-    device.events = EPOLLIN | EPOLLEXCLUSIVE;
-    struct epoll_event end = {};
-    end.events = EPOLLIN;
-    if (::epoll_ctl(queue.get(), EPOLL_CTL_ADD, fuse_session_fd(session_), &device) != 0 ||
-        ::epoll_ctl(queue.get(), EPOLL_CTL_ADD, stopping_.fd(), &end) != 0) {
-        return sys::last_error();
-    }
-    return queue;
 }
 
 /// One look at the device. What is counted of a request is counted before this worker is seen to
@@ -117,28 +103,35 @@ int Workers::receive(fuse_buf& buffer) {
     return got;
 }
 
-/// The next request is often there before a sleep would have begun.
+/// The next request is often there before a sleep would have begun. Whoever spins last listens for
+/// the others again before it does anything else: a request that blocks it must not be alone.
 int Workers::spin(fuse_buf& buffer) {
     int got = -EAGAIN;
-    if (spinners_.fetch_add(1) < spinners_allowed_) {
+    const unsigned others = spinners_.fetch_add(1);
+    if (others < spinners_allowed_) {
+        if (others == 0) doorbell_.mute();
         const auto end = std::chrono::steady_clock::now() + tuning::kSpin;
         while (got == -EAGAIN && !stop_ && std::chrono::steady_clock::now() < end) {
             ::sched_yield();
             got = receive(buffer);
         }
     }
-    spinners_.fetch_sub(1);
+    if (spinners_.fetch_sub(1) == 1) doorbell_.listen();
     return got;
 }
 
-/// The length of the next request, 0 at the end, or the device's error.
-int Workers::next_request(fuse_buf& buffer, int queue) {
+/// The length of the next request, 0 at the end, or the device's error. `streak`: how many this
+/// worker took without having slept between.
+int Workers::next_request(fuse_buf& buffer, unsigned& streak) {
+    bool rung = false;
     while (!stop_) {
         int got = receive(buffer);
+        if (rung) doorbell_.listen();
         if (got == -EAGAIN) got = spin(buffer);
         if (got != -EAGAIN && got != -EINTR) return got;
-        struct epoll_event event = {};
-        ::epoll_wait(queue, &event, 1, -1);
+        doorbell_.wait();
+        rung = true;
+        streak = 0;
     }
     return 0;
 }
@@ -151,12 +144,14 @@ void Workers::process(const fuse_buf& buffer) {
     }
 }
 
-void Workers::work(UniqueFd queue) {
+void Workers::work() {
     fuse_buf buffer = {};
     int got = 0;
+    unsigned streak = 0;
     while (!stop_) {
-        got = next_request(buffer, queue.get());
+        got = next_request(buffer, streak);
         if (got <= 0) break;
+        if (++streak > tuning::kBurst && awake_) awake_->came();
         if (idle_.fetch_sub(1) == 1) grow();
         process(buffer);
         if (raw_flags().writes_back) server_.write_back.in_flight.fetch_sub(1);

@@ -9,7 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "base/unique_fd.h"
+#include "fs/awake.h"
+#include "fs/doorbell.h"
 #include "fs/event.h"
 #include "fs/library.h"
 #include "fs/server.h"
@@ -19,7 +20,7 @@ namespace unwrite::fs {
 class Workers {
  public:
     /// `most`: how many threads there may be. The server's session is mounted, and outlives this.
-    static Result<std::unique_ptr<Workers>> make(Server& server, unsigned most);
+    static Result<std::unique_ptr<Workers>> make(Server& server, unsigned most, Idle idle);
     ~Workers();  ///< stops and joins
 
     Result<> start();
@@ -31,15 +32,14 @@ class Workers {
     unsigned count() const { return count_.load(); }
 
  private:
-    Workers(Server& server, unsigned most, Event stopping, Event ended);
+    Workers(Server& server, unsigned most, Event stopping, Event ended, Doorbell doorbell);
     int receive(fuse_buf& buffer);
     Result<> add();
     void grow();
     void process(const fuse_buf& buffer);
-    void work(UniqueFd queue);
-    int next_request(fuse_buf& buffer, int queue);
+    void work();
+    int next_request(fuse_buf& buffer, unsigned& streak);
     int spin(fuse_buf& buffer);
-    Result<UniqueFd> make_queue() const;
 
     Server& server_;
     fuse_session* session_;
@@ -47,6 +47,8 @@ class Workers {
     unsigned spinners_allowed_;
     Event stopping_;
     Event ended_;
+    Doorbell doorbell_;             // mute while somebody spins
+    std::unique_ptr<Awake> awake_;  // null: processors sleep when they like
     std::atomic<bool> stop_{false};
     std::atomic<int> idle_{0};  // threads that wait for a request (or are about to)
     std::atomic<unsigned> count_{0};

@@ -76,6 +76,16 @@ Finding passthrough(const std::string& directory) {
     return {"passthrough", Verdict::kNote, "no: " + can.error().message(), can.error().advice()};
 }
 
+Finding idle_processors() {
+    const Result<> can = fs::can_keep_awake();
+    if (can)
+        return {"idle", Verdict::kGood, "processors are kept awake while requests are coming", ""};
+    const bool needless = can.error().number() == ENOTSUP;
+    return {"idle", needless ? Verdict::kGood : Verdict::kNote,
+            "processors sleep as they like: " + can.error().message(),
+            needless ? "" : can.error().advice()};
+}
+
 Finding descriptors() {
     struct rlimit limit = {};
     ::getrlimit(RLIMIT_NOFILE, &limit);
@@ -156,6 +166,7 @@ Result<int> doctor(Context& context, const DoctorOptions& /*options*/) {
         helper(),
         kernel(),
         passthrough(context.base),
+        idle_processors(),
         {"program", Verdict::kGood, std::string("unwrite ") + UNWRITE_VERSION, ""},
         descriptors(),
         reflink(context.base)};

@@ -20,6 +20,7 @@ TEST(Config, Defaults) {
     Config config;
     ASSERT_TRUE(read_config("", "x.toml", config));
     EXPECT_FALSE(config.durable);
+    EXPECT_EQ(config.idle, fs::Idle::kChoose);
     EXPECT_FALSE(config.mtime_now);
     EXPECT_EQ(config.retention.max_age_seconds, 30u * 86400);
     EXPECT_FALSE(config.reserve) << "as the filesystem's size has it";
@@ -29,11 +30,13 @@ TEST(Config, Defaults) {
 TEST(Config, EveryKey) {
     Config config;
     const Result<> read = read_config(
-        "durability = 'power'\n[restore]\nmtime = \"now\"\n[gc]\nmax_age_days = 2\nmax_abandoned = "
+        "durability = 'power'\nidle = 'asleep'\n[restore]\nmtime = \"now\"\n[gc]\nmax_age_days = "
+        "2\nmax_abandoned = "
         "5\nmax_bytes = '10K'\n[journal]\nreserve = '5M'\ncompress = 'off'\n",
         "x.toml", config);
     ASSERT_TRUE(read) << read.error().message();
     EXPECT_TRUE(config.durable);
+    EXPECT_EQ(config.idle, fs::Idle::kAsleep);
     EXPECT_TRUE(config.mtime_now);
     EXPECT_EQ(config.retention.max_age_seconds, 2u * 86400);
     EXPECT_EQ(config.retention.max_abandoned, 5u);
@@ -42,6 +45,7 @@ TEST(Config, EveryKey) {
     EXPECT_EQ(config.session_options(true).reserve, std::uint64_t{5} << 20);
     EXPECT_FALSE(config.session_options(true).compress_after);
     EXPECT_NE(failure("[journal]\ncompress = 'now'\n").find("journal.compress"), std::string::npos);
+    EXPECT_NE(failure("idle = 'polite'\n").find("idle"), std::string::npos);
     EXPECT_NE(failure("[journal]\nreserve = 'some'\n").find("journal.reserve"), std::string::npos);
     ASSERT_TRUE(read_config("gc.max_bytes = 77\n", "x.toml", config));
     EXPECT_EQ(config.retention.max_bytes, 77u);
