@@ -56,7 +56,7 @@ std::vector<const Imaged*> by_place(const Delta& delta) {
 // to where nothing needed a row, or moved behind the mount), the way back gets a row for it, or
 // going back would take the directory from here and put it nowhere.
 Result<> Restorer::invert_leaving(const Delta& delta, const NameImage& image, DeltaWriter& into) {
-    if (!S_ISDIR(image.type) || locator_.objects().attic().contains(*image.object)) return {};
+    if (locator_.objects().attic().contains(*image.object)) return {};
     TRY_ASSIGN(const std::optional<NameKey> from, name_to_leave(image));
     if (!from || delta.names.contains(*from)) return {};
     TRY(into.name({*from, image.object, image.type}, 0));
@@ -86,20 +86,24 @@ Result<> Restorer::invert_moved(const Delta& delta, const ObjectKey& key, int fd
     return into.attributes(key, attributes, 0);
 }
 
+// What is to be put at a name must be findable before anything is moved.
+Result<> Restorer::invert_arriving(const Delta& delta, const NameImage& image, DeltaWriter& into) {
+    if (!S_ISDIR(image.type)) {
+        const auto found = locator_.stat(*image.object);
+        return found ? Result<>() : found.error();
+    }
+    TRY_ASSIGN(const HandlePtr found, locator_.directory(*image.object));
+    TRY(invert_leaving(delta, image, into));
+    return invert_moved(delta, *image.object, found->fd.get(), into);
+}
+
 Result<> Restorer::invert_name(const Delta& delta, const journal::NameState& state,
                                DeltaWriter& into) {
     const NameImage& image = state.image;
     auto standing = locator_.standing(image.at);
     if (!standing) return parent_missing(image, standing.error());
-    // What is to be put there must be findable before anything is moved.
     const bool stays = *standing && image.object && (*standing)->key == *image.object;
-    if (image.object && !stays) {
-        auto found = S_ISDIR(image.type) ? locator_.directory(*image.object)
-                                         : locator_.object(*image.object, Access::kPath);
-        if (!found) return std::move(found).error();
-        TRY(invert_leaving(delta, image, into));
-        if (S_ISDIR(image.type)) TRY(invert_moved(delta, *image.object, (*found)->fd.get(), into));
-    }
+    if (image.object && !stays) TRY(invert_arriving(delta, image, into));
     if (*standing && !stays && S_ISDIR((*standing)->type)) {
         TRY_ASSIGN(const HandlePtr handle, locator_.at(image.at, (*standing)->key));
         TRY(invert_moved(delta, (*standing)->key, handle->fd.get(), into));

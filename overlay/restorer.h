@@ -52,6 +52,8 @@ class Restorer {
     Result<std::optional<NameKey>> name_to_leave(const journal::NameImage& image);
     Result<> invert_leaving(const journal::Delta& delta, const journal::NameImage& image,
                             journal::DeltaWriter& into);
+    Result<> invert_arriving(const journal::Delta& delta, const journal::NameImage& image,
+                             journal::DeltaWriter& into);
     Result<> invert_moved(const journal::Delta& delta, const ObjectKey& key, int fd,
                           journal::DeltaWriter& into);
     Result<> invert_displaced(const journal::Delta& delta, const ObjectKey& key,

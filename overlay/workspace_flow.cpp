@@ -157,8 +157,7 @@ Result<> Workspace::apply(const Delta& delta, const Restorer::DataOf& data_of,
     TRY(restorer_.apply(delta, data_of, meanwhile));
     for (const auto& [key, image] : delta.objects) {
         if (!image.size) continue;
-        const auto handle = locator_.object(key, Access::kPath);
-        if (handle) capture_.stamp(key, (*handle)->fd.get());
+        if (const auto st = locator_.stat(key)) capture_.stamp(key, *st);
     }
     return {};
 }
