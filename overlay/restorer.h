@@ -13,7 +13,9 @@
 #pragma once
 
 #include <functional>
+#include <unordered_set>
 
+#include "base/progress.h"
 #include "overlay/attributes.h"
 #include "overlay/locator.h"
 #include "overlay/unseen.h"
@@ -62,7 +64,10 @@ class Restorer {
                            journal::DeltaWriter& into);
     Result<> invert_parents(const journal::Delta& delta, journal::DeltaWriter& into);
     Result<> empty_name(const journal::NameImage& image);
+    Result<> apply_names(const journal::Delta& delta, Progress& progress);
     Result<> fill_name(const journal::NameImage& image);
+    Result<bool> is_filled(const journal::NameImage& image);
+    Result<> put(const journal::NameImage& image);
     Result<> put_directory(const journal::NameImage& image, int parent);
     Result<> put_file(const journal::NameImage& image, int parent);
     Result<> apply_content(const ObjectKey& key, const journal::ObjectImage& image,
@@ -76,6 +81,9 @@ class Restorer {
     Locator& locator_;
     const Unseen& unseen_;
     RestoreSettings settings_;
+    // Names that are to be filled and were empty when invert() looked. Of another delta than that
+    // which is applied they mean nothing, and do no harm: fill_name() finds out.
+    std::unordered_set<const journal::NameState*> absent_;
     Restored restored_;
     bool changed_anything_ = false;
     std::vector<NameKey> changed_name_keys_;
