@@ -1,5 +1,9 @@
 #include "fs/caches.h"
 
+#include <poll.h>
+
+#include <algorithm>
+#include <cerrno>
 #include <thread>
 #include <utility>
 
@@ -19,36 +23,39 @@ std::unique_ptr<Helper> start_helper(const char* name, Descriptors descriptors) 
     return nullptr;
 }
 
+using Clock = std::chrono::steady_clock;
+
 /// Until the writes that the workers took are answered. A worker counts a write before it is seen
-/// to have looked for one.
-void await_taken(const WriteBack& writes) {
-    while (writes.receiving != 0)
+/// to have looked for one. False when that takes too long.
+bool await_taken(const WriteBack& writes, Clock::time_point end) {
+    while (writes.receiving != 0) {
+        if (Clock::now() >= end) return false;
         std::this_thread::yield();
-    while (writes.in_flight != 0)
+    }
+    while (writes.in_flight != 0) {
+        if (Clock::now() >= end) return false;
         std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
+    return true;
 }
 
-/// Files are written through; what is dirty are pages of shared mappings, which have no request of
-/// their own.
-///
-/// The kernel starts their writes here but does not wait for a FUSE filesystem to answer them.
-/// Requests come in order, so when a later one is answered, all started ones were taken but those
-/// that the kernel holds back (it lets so many run at a time), and of these some follow when the
-/// running ones end. When a round brings none, none is left: syncfs(2) has been over all dirty
-/// pages, and waited for the threads that start their writes, before it returns (Linux' fs/sync.c,
-/// sync_filesystem()).
-Result<> write_back_mount(const Server& server, const MountPlace& place) {
+/// A request that no worker has taken yet.
+bool is_any_waiting(const Server& server) {
+    pollfd device{fuse_session_fd(server.session), POLLIN, 0};
+    return ::poll(&device, 1, 0) != 0;
+}
+
+/// Called by the syncer, a guest: not by whoever can be waited for.
+Result<> start_writes(const MountPlace& place) {
     TRY_ASSIGN(const UniqueFd root, place.open());
-    const WriteBack& writes = server.write_back;
-    std::uint64_t before = writes.taken;
-    for (;;) {
-        TRY(sys::sync_filesystem(root.get()));
-        ignore(sys::statvfs_fd(root.get()), "the request is what counts");
-        await_taken(writes);
-        const std::uint64_t after = writes.taken;
-        if (after == before || fuse_session_exited(server.session) != 0) return {};
-        before = after;
-    }
+    return sys::sync_filesystem(root.get());
+}
+
+/// Is answered when all requests of before were taken.
+Result<> make_request(const MountPlace& place) {
+    TRY_ASSIGN(const UniqueFd root, place.open());
+    ignore(sys::statvfs_fd(root.get()), "the request is what counts");
+    return {};
 }
 
 }  // namespace
@@ -83,15 +90,44 @@ Caches::~Caches() {
     server_.announcer = 0;
 }
 
+/// A job of the syncer's, with that much patience.
+Result<> Caches::ask_syncer(Result<> (*job)(const MountPlace&), Clock::time_point end) {
+    auto result = std::make_shared<Result<>>(Error(ETIMEDOUT));
+    syncer_->post([job, result, place = place_] { *result = job(place); });
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
+    if (!syncer_->wait(std::max(left, std::chrono::milliseconds(0)))) return Error(ETIMEDOUT);
+    return *result;
+}
+
+/// Files are written through; what is dirty are pages of shared mappings, which have no request of
+/// their own.
+///
+/// The kernel starts their writes here but does not wait for a FUSE filesystem to answer them.
+/// Requests come in order. So when none is left in the queue, or a later one is answered, all
+/// started ones were taken but those that the kernel holds back (it lets so many run at a time),
+/// and of these some follow when the running ones end. When a round brings none, none is left:
+/// syncfs(2) has been over all dirty pages, and waited for the threads that start their writes,
+/// before it returns (Linux' fs/sync.c, sync_filesystem()).
+Result<> Caches::write_back_all() {
+    const auto end = Clock::now() + tuning::kWriteBackPatience;
+    const WriteBack& writes = server_.write_back;
+    std::uint64_t before = writes.taken;
+    for (;;) {
+        TRY(ask_syncer(start_writes, end));
+        if (is_any_waiting(server_)) TRY(ask_syncer(make_request, end));
+        if (!await_taken(writes, end)) return Error(ETIMEDOUT);
+        const std::uint64_t after = writes.taken;
+        if (after == before || fuse_session_exited(server_.session) != 0) return {};
+        before = after;
+    }
+}
+
 void Caches::write_back() {
     if (!syncer_) return;
-    auto result = std::make_shared<Result<>>();
-    syncer_->post([this, result] { *result = write_back_mount(server_, place_); });
-    if (!syncer_->wait(tuning::kWriteBackPatience)) {
-        log::warning("mount: writing back mapped pages takes long; going on without");
-    } else if (!*result) {
-        log::warning("mount: writing back mapped pages: " + result->error().message());
-    }
+    const auto done = write_back_all();
+    if (!done)
+        log::warning("mount: writing back mapped pages, going on without: " +
+                     done.error().message());
 }
 
 void Caches::forget(const overlay::Restored& restored) {

@@ -27,6 +27,9 @@ class Caches {
 
  private:
     void start_behind();
+    Result<> write_back_all();
+    Result<> ask_syncer(Result<> (*job)(const MountPlace&),
+                        std::chrono::steady_clock::time_point end);
     void forget_objects(const overlay::Restored& restored);
     void forget_names(const overlay::Restored& restored);
 

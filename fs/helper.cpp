@@ -31,10 +31,12 @@ Helper::~Helper() {
 }
 
 void Helper::post(std::function<void()> job) {
-    const std::scoped_lock lock(mutex_);
-    jobs_.push_back(std::move(job));
-    ++posted_;
-    changed_.notify_all();
+    {
+        const std::scoped_lock lock(mutex_);
+        jobs_.push_back(std::move(job));
+        ++posted_;
+    }
+    changed_.notify_all();  // without the lock, or who is woken would wait for it
 }
 
 bool Helper::wait(std::chrono::milliseconds patience) {
@@ -69,7 +71,9 @@ void Helper::live(Descriptors descriptors) {
         job();
         lock.lock();
         ++done_;
+        lock.unlock();
         changed_.notify_all();
+        lock.lock();
     }
 }
 

@@ -14,8 +14,8 @@
 
 namespace unwrite::fs {
 
-/// The writes that come from mapped pages, as far as the workers took them. See write_back_mount()
-/// in caches.cpp.
+/// The writes that come from mapped pages, as far as the workers took them. See
+/// Caches::write_back_all() in caches.cpp.
 struct WriteBack {
     std::atomic<unsigned> receiving{0};   ///< workers that look for a request right now
     std::atomic<unsigned> in_flight{0};   ///< such writes that were taken and not answered yet

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 
 #include <cerrno>
+#include <utility>
 
 #include "base/crash_point.h"
 #include "base/log.h"
@@ -20,6 +21,7 @@ constexpr std::uint32_t kVersion = 1;
 constexpr std::uint8_t kPlace = 1;
 constexpr std::uint8_t kNoPlace = 2;
 constexpr std::uint8_t kSuccessor = 3;
+constexpr std::size_t kMostHeld = std::size_t{256} << 10;
 
 std::string make_record(const ObjectKey& key, const NameKey& at) {
     Encoder out;
@@ -137,9 +139,23 @@ Result<> Places::set_locked(const ObjectKey& key, const NameKey& at) {
     const auto entry = places_.find(key);
     if (entry != places_.end() && entry->second.newest == at) return {};
     if (damaged_ || records_ > 4 * places_.size() + 1024) TRY(compact());
-    TRY(append(make_record(key, at)));
+    held_ += make_record(key, at);
+    ++records_;
+    if (!holding_ || held_.size() >= kMostHeld) TRY(write_held());
     remember(key, at);
     return {};
+}
+
+void Places::hold() {
+    const std::lock_guard lock(mutex_);
+    holding_ = true;
+}
+
+Result<> Places::flush() {
+    const std::lock_guard lock(mutex_);
+    Result<> written = write_held();
+    holding_ = false;
+    return written;
 }
 
 Result<> Places::forget(const ObjectKey& key) {
@@ -207,9 +223,23 @@ Result<> Places::open_file() {
 }
 
 Result<> Places::append(const std::string& record) {
+    held_ += record;
+    ++records_;
+    return write_held();
+}
+
+Result<> Places::write_held() {
+    if (held_.empty()) return {};
+    const auto written = write(std::exchange(held_, {}));
+    // What was held is known in memory: the file is written anew before anything is appended.
+    if (!written && holding_) damaged_ = true;
+    return written;
+}
+
+Result<> Places::write(const std::string& records) {
     TRY(open_file());
     std::string text = end_ == 0 ? make_file_header(kMagic, kVersion) : std::string();
-    text += record;
+    text += records;
     crash_point("places.append.before");
     const auto written = sys::write_all_at(file_.get(), std::as_bytes(std::span(text)), end_);
     if (!written) {
@@ -218,7 +248,6 @@ Result<> Places::append(const std::string& record) {
     }
     crash_point("places.append.after");
     end_ += text.size();
-    ++records_;
     return {};
 }
 
@@ -247,6 +276,7 @@ Result<> Places::compact() {
     file_ = std::move(file);
     end_ = text.size();
     records_ = records;
+    held_.clear();
     damaged_ = false;
     return {};
 }
@@ -256,6 +286,7 @@ Result<Leftovers> Places::clear() {
     TRY(remove_whole(state_, kFile));
     crash_point("places.cleared");
     file_.reset();
+    held_.clear();
     successors_.clear();
     end_ = records_ = 0;
     damaged_ = false;
@@ -264,6 +295,7 @@ Result<Leftovers> Places::clear() {
 
 Result<> Places::sync() {
     const std::lock_guard lock(mutex_);
+    TRY(write_held());
     if (!file_) return {};
     TRY(sys::sync_data(file_.get()));
     return sys::sync(state_);

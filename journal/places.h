@@ -35,6 +35,11 @@ class Places {
     Result<> set(const ObjectKey& key, const NameKey& at);
     /// Records that `key` has no name any more. One write(2); nothing when no place is known.
     Result<> forget(const ObjectKey& key);
+    /// From here until flush() what set() records may stay in memory, and is lost with the process:
+    /// for who sets the same again after a kill. All else is written at once, and what was set
+    /// before it.
+    void hold();
+    Result<> flush();
     /// Objects that others are about to take the part of, remembered until replace() has the same.
     Result<> begin_replace(const std::unordered_map<ObjectKey, ObjectKey>& replaced);
     std::optional<ObjectKey> successor(const ObjectKey& key) const;
@@ -52,6 +57,8 @@ class Places {
     Result<> load();
     Result<> open_file();
     Result<> append(const std::string& record);
+    Result<> write_held();
+    Result<> write(const std::string& records);
     Result<> set_locked(const ObjectKey& key, const NameKey& at);
     Result<> forget_locked(const ObjectKey& key);
     Result<> compact();
@@ -62,6 +69,8 @@ class Places {
     UniqueFd file_;             // opened by the first change, so that a reader changes nothing
     std::uint64_t end_ = 0;     // where the next record goes; 0: not even a header
     std::uint64_t records_ = 0;
+    std::string held_;  // records that are not in the file yet
+    bool holding_ = false;
     bool damaged_ = false;  // to be written anew before anything is appended
     std::unordered_map<ObjectKey, Place> places_;
     std::unordered_map<ObjectKey, ObjectKey> successors_;

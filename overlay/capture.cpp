@@ -56,7 +56,8 @@ Capture::Capture(Objects& objects, journal::Journal& journal, journal::DeltaNumb
                  bool durable)
     : objects_(objects),
       journal_(journal),
-      writer_(std::make_unique<journal::DeltaWriter>(journal.state_dir().deltas(), open_delta)),
+      writer_(std::make_unique<journal::DeltaWriter>(journal.state_dir().deltas(), open_delta,
+                                                     &journal.spares())),
       durable_(durable) {
     const auto now = static_cast<std::uint64_t>(wall_clock_ns());
     for (Shard& s : shards_)
@@ -65,7 +66,8 @@ Capture::Capture(Objects& objects, journal::Journal& journal, journal::DeltaNumb
 
 std::vector<Leftovers> Capture::begin_interval(journal::DeltaNumber delta) {
     std::vector<Leftovers> ended;
-    writer_ = std::make_unique<journal::DeltaWriter>(journal_.state_dir().deltas(), delta);
+    writer_ = std::make_unique<journal::DeltaWriter>(journal_.state_dir().deltas(), delta,
+                                                     &journal_.spares());
     for (Shard& s : shards_) {
         const std::lock_guard lock(s.mutex);
         ended.push_back(take_leftovers(s.objects));

@@ -106,6 +106,8 @@ class Capture {
     /// Remembers what an object looks like after one of our own changes (journal/stamps.h):
     /// whoever finds it otherwise finds a change behind the mount.
     void stamp(const ObjectKey& key, int fd);
+    /// The same of how it looks now, while nobody else can change it: gate closed.
+    void stamp(const ObjectKey& key, const struct stat& now);
     std::optional<journal::Stamp> stamped(const ObjectKey& key) const;
     /// As stamp(), after a change of its bytes.
     void wrote(const ObjectKey& key, int fd);

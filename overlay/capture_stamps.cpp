@@ -16,6 +16,12 @@ void Capture::stamp(const ObjectKey& key, int fd) {
     if (st) s.known[key].stamp = journal::Stamp::of(*st);
 }
 
+void Capture::stamp(const ObjectKey& key, const struct stat& now) {
+    Shard& s = shard(key);
+    const std::lock_guard lock(s.mutex);
+    if (!s.unseen.contains(key)) s.known[key].stamp = journal::Stamp::of(now);
+}
+
 // A change that ended before anybody counted is seen by the first who does; one that ends later
 // finds the flag.
 void Capture::touch(const Touching& touching) {

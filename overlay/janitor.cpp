@@ -19,6 +19,8 @@ namespace {
 constexpr std::size_t kBatch = 32;
 // Between two batches, or whoever waits at the gate would find it closed again.
 constexpr std::chrono::microseconds kPause{500};
+// Who ended an interval wants an answer first.
+constexpr std::chrono::milliseconds kSpareDelay{2};
 
 }  // namespace
 
@@ -43,6 +45,16 @@ void Janitor::free(std::vector<Leftovers> leftovers) {
         const std::lock_guard lock(mutex_);
         for (Leftovers& one : leftovers)
             leftovers_.push_back(std::move(one));
+    }
+    wake_.notify_one();
+}
+
+void Janitor::refill_spares() {
+    if (journal_.spares().is_full()) return;
+    {
+        const std::lock_guard lock(mutex_);
+        if (spares_at_) return;
+        spares_at_ = std::chrono::steady_clock::now() + kSpareDelay;
     }
     wake_.notify_one();
 }
@@ -87,40 +99,53 @@ void Janitor::sweep() {
     wake_.notify_one();
 }
 
+bool Janitor::has_work() const {
+    return are_spares_due() || sweep_asked_ || !leftovers_.empty() || !orphans_.empty() ||
+           !dropped_.empty();
+}
+
+bool Janitor::are_spares_due() const {
+    return spares_at_ && std::chrono::steady_clock::now() >= *spares_at_;
+}
+
+void Janitor::await_work(std::unique_lock<std::mutex>& lock) {
+    while (!stop_ && !has_work()) {
+        if (spares_at_)
+            wake_.wait_until(lock, *spares_at_);
+        else
+            wake_.wait(lock);
+    }
+}
+
 void Janitor::work() {
     std::unique_lock lock(mutex_);
+    const auto unlocked = [&](const auto& job) {
+        lock.unlock();
+        job();
+        lock.lock();
+    };
     while (!stop_) {
-        wake_.wait(lock, [this] {
-            return stop_ || sweep_asked_ || !leftovers_.empty() || !orphans_.empty() ||
-                   !dropped_.empty();
-        });
+        await_work(lock);
         if (stop_) return;
-        if (!leftovers_.empty()) {
+        if (are_spares_due()) {  // first: somebody may be about to write
+            spares_at_.reset();
+            unlocked([&] { journal_.spares().refill(); });
+        } else if (!leftovers_.empty()) {
             std::vector<Leftovers> freed = std::exchange(leftovers_, {});
-            lock.unlock();
-            freed.clear();
-            lock.lock();
-            continue;
-        }
-        if (!dropped_.empty()) {
-            lock.unlock();
-            remove_dropped_deltas();
-            lock.lock();
-            continue;
-        }
-        if (!orphans_.empty()) {
+            unlocked([&] { freed.clear(); });
+        } else if (!dropped_.empty()) {
+            unlocked([&] { remove_dropped_deltas(); });
+        } else if (!orphans_.empty()) {
             const ObjectKey key = orphans_.front();
             orphans_.pop_front();
-            lock.unlock();
-            remove_one_orphan(key);
-            lock.lock();
-            continue;
+            unlocked([&] { remove_one_orphan(key); });
+        } else {
+            sweep_asked_ = false;
+            unlocked([&] {
+                const auto swept = sweep_now();
+                if (!swept) log::warning("sweep the attic: " + swept.error().message());
+            });
         }
-        sweep_asked_ = false;
-        lock.unlock();
-        const auto swept = sweep_now();
-        if (!swept) log::warning("sweep the attic: " + swept.error().message());
-        lock.lock();
     }
 }
 

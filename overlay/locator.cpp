@@ -124,6 +124,17 @@ Result<HandlePtr> Locator::object(const ObjectKey& key, Access access) {
     return open_by_scan(key, access);
 }
 
+// Of thousands of objects that are asked for, as a rule nearly all are in the attic.
+Result<struct stat> Locator::stat(const ObjectKey& key) {
+    const journal::Attic& attic = journal_.attic();
+    if (attic.contains(key)) {
+        const auto x = sys::statx_at(attic.directory(), journal::Attic::file_name(key));
+        if (x && key_of(*x) == key) return x->st;
+    }
+    TRY_ASSIGN(const HandlePtr handle, object(key, Access::kPath));
+    return sys::stat_fd(handle->fd.get());
+}
+
 Result<std::optional<Standing>> Locator::standing(const NameKey& name) {
     TRY_ASSIGN(const HandlePtr parent, directory(name.parent));
     std::optional<Standing> found;

@@ -29,6 +29,8 @@ class Locator {
     Result<> search(const std::unordered_set<ObjectKey>& keys);
     /// A descriptor of any object with that access (a directory: kPath).
     Result<HandlePtr> object(const ObjectKey& key, Access access);
+    /// How any object looks, without a descriptor of it where it is in the attic.
+    Result<struct stat> stat(const ObjectKey& key);
     /// What stands at a name now; nothing when the name is absent. Error when the parent is
     /// nowhere.
     Result<std::optional<Standing>> standing(const NameKey& name);

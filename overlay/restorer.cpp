@@ -56,7 +56,7 @@ std::vector<const Imaged*> by_place(const Delta& delta) {
 // to where nothing needed a row, or moved behind the mount), the way back gets a row for it, or
 // going back would take the directory from here and put it nowhere.
 Result<> Restorer::invert_leaving(const Delta& delta, const NameImage& image, DeltaWriter& into) {
-    if (!S_ISDIR(image.type) || locator_.objects().attic().contains(*image.object)) return {};
+    if (locator_.objects().attic().contains(*image.object)) return {};
     TRY_ASSIGN(const std::optional<NameKey> from, name_to_leave(image));
     if (!from || delta.names.contains(*from)) return {};
     TRY(into.name({*from, image.object, image.type}, 0));
@@ -86,25 +86,30 @@ Result<> Restorer::invert_moved(const Delta& delta, const ObjectKey& key, int fd
     return into.attributes(key, attributes, 0);
 }
 
+// What is to be put at a name must be findable before anything is moved.
+Result<> Restorer::invert_arriving(const Delta& delta, const NameImage& image, DeltaWriter& into) {
+    if (!S_ISDIR(image.type)) {
+        const auto found = locator_.stat(*image.object);
+        return found ? Result<>() : found.error();
+    }
+    TRY_ASSIGN(const HandlePtr found, locator_.directory(*image.object));
+    TRY(invert_leaving(delta, image, into));
+    return invert_moved(delta, *image.object, found->fd.get(), into);
+}
+
 Result<> Restorer::invert_name(const Delta& delta, const journal::NameState& state,
                                DeltaWriter& into) {
     const NameImage& image = state.image;
     auto standing = locator_.standing(image.at);
     if (!standing) return parent_missing(image, standing.error());
-    // What is to be put there must be findable before anything is moved.
     const bool stays = *standing && image.object && (*standing)->key == *image.object;
-    if (image.object && !stays) {
-        auto found = S_ISDIR(image.type) ? locator_.directory(*image.object)
-                                         : locator_.object(*image.object, Access::kPath);
-        if (!found) return std::move(found).error();
-        TRY(invert_leaving(delta, image, into));
-        if (S_ISDIR(image.type)) TRY(invert_moved(delta, *image.object, (*found)->fd.get(), into));
-    }
+    if (image.object && !stays) TRY(invert_arriving(delta, image, into));
     if (*standing && !stays && S_ISDIR((*standing)->type)) {
         TRY_ASSIGN(const HandlePtr handle, locator_.at(image.at, (*standing)->key));
         TRY(invert_moved(delta, (*standing)->key, handle->fd.get(), into));
     }
     if (*standing && !stays) TRY(invert_displaced(delta, (*standing)->key, into));
+    if (!*standing && image.object) absent_.insert(&state);
     NameImage now{image.at, std::nullopt, 0};
     if (*standing) {
         now.object = (*standing)->key;
@@ -168,6 +173,7 @@ Result<> Restorer::invert_object(const ObjectKey& key, const ObjectImage& image,
 
 Result<> Restorer::invert(const Delta& delta, DeltaWriter& into) {
     Progress progress("noting what is there", delta.names.size() + delta.objects.size());
+    absent_.clear();
     for (const auto& [key, state] : delta.names) {
         TRY(invert_name(delta, state, into));
         crash_point("restore.invert.name");
@@ -285,21 +291,57 @@ Result<> Restorer::put_file(const NameImage& image, int parent) {
                             [&] { return sys::link_fd(handle->fd.get(), parent, image.at.name); });
 }
 
-Result<> Restorer::fill_name(const NameImage& image) {
-    if (!image.object) return {};
-    auto standing = locator_.standing(image.at);
-    if (!standing) return parent_missing(image, standing.error());
-    if (*standing) return {};  // it stands there: empty_name left nothing else
-    TRY_ASSIGN(const HandlePtr parent, locator_.directory(image.at.parent));
+Result<> Restorer::put(const NameImage& image) {
+    auto parent = locator_.directory(image.at.parent);
+    if (!parent) return parent_missing(image, parent.error());
     Objects& objects = locator_.objects();
     const NameLock lock(objects, {image.at.parent});
     crash_point("restore.fill.before");
-    TRY(S_ISDIR(image.type) ? put_directory(image, parent->fd.get())
-                            : put_file(image, parent->fd.get()));
+    TRY(S_ISDIR(image.type) ? put_directory(image, (*parent)->fd.get())
+                            : put_file(image, (*parent)->fd.get()));
     crash_point("restore.fill.after");
     objects.moved(*image.object, image.at.parent, image.at.name);
     TRY(locator_.journal().places().set(*image.object, image.at));
     changed_name(image.at, false, true, image.type);
+    return {};
+}
+
+/// True when the wanted object stands at its name; anything else that does goes to the attic.
+Result<bool> Restorer::is_filled(const NameImage& image) {
+    TRY(empty_name(image));
+    auto standing = locator_.standing(image.at);
+    if (!standing) return parent_missing(image, standing.error());
+    if (!*standing) return false;
+    // A kill may have come between the object and its place.
+    journal::Places& places = locator_.journal().places();
+    if (S_ISDIR(image.type) || !places.contains(*image.object))
+        TRY(places.set(*image.object, image.at));
+    return true;
+}
+
+// A file of the attic is linked where nothing stands, or not at all: no need to look before.
+Result<> Restorer::fill_name(const NameImage& image) {
+    if (!image.object) return {};
+    if (!S_ISDIR(image.type) && locator_.objects().attic().contains(*image.object)) {
+        const auto done = put(image);
+        if (done || done.error().number() != EEXIST) return done;
+    }
+    TRY_ASSIGN(const bool filled, is_filled(image));
+    return filled ? Result<>() : put(image);
+}
+
+// invert() saw where nothing stood, with the gate closed since. If something came there behind the
+// mount, fill_name() meets it.
+Result<> Restorer::apply_names(const Delta& delta, Progress& progress) {
+    for (const auto& [key, state] : delta.names) {
+        if (!state.image.object || !absent_.contains(&state)) TRY(empty_name(state.image));
+        progress.step();
+    }
+    absent_.clear();
+    for (const auto& [key, state] : delta.names) {
+        TRY(fill_name(state.image));
+        progress.step();
+    }
     return {};
 }
 
@@ -355,7 +397,10 @@ Result<> Restorer::apply_content(const ObjectKey& key, const ObjectImage& image,
         crash_point("restore.content.range");
     }
     changed_object(key);
-    return {};
+    // With the same descriptor; of what somebody changes unseen they are set with the others.
+    if (carried || !image.attributes) return {};
+    crash_point("restore.attributes.before");
+    return write_attributes(fd, *image.attributes, !settings_.mtime_now);
 }
 
 Result<> Restorer::apply_attributes(const ObjectKey& key, const journal::Attributes& wanted) {
@@ -371,14 +416,13 @@ Result<> Restorer::apply(const Delta& delta, const DataOf& data, Meanwhile meanw
     for (const auto& [key, image] : delta.objects) {
         if (unseen_.image(key)) TRY(apply_content(key, image, data, meanwhile));
     }
-    for (const auto& [key, state] : delta.names) {
-        TRY(empty_name(state.image));
-        progress.step();
-    }
-    for (const auto& [key, state] : delta.names) {
-        TRY(fill_name(state.image));
-        progress.step();
-    }
+    // Where these are is set again when this is done again after a kill.
+    journal::Places& places = locator_.journal().places();
+    places.hold();
+    Result<> named = apply_names(delta, progress);
+    Result<> noted = places.flush();
+    TRY(named);
+    TRY(noted);
     for (const auto* object : by_place(delta)) {
         if (!unseen_.image(object->first))
             TRY(apply_content(object->first, object->second, data, meanwhile));
@@ -388,7 +432,8 @@ Result<> Restorer::apply(const Delta& delta, const DataOf& data, Meanwhile meanw
         for (const auto& [key, image] : delta.objects) {
             if (!directories) progress.step();
             if (!image.attributes || S_ISDIR(image.attributes->mode) != directories) continue;
-            TRY(apply_attributes(key, *image.attributes));
+            // Those of the others are as they should be since their content is.
+            if (!image.size || unseen_.image(key)) TRY(apply_attributes(key, *image.attributes));
         }
     }
     return {};

@@ -13,7 +13,9 @@
 #pragma once
 
 #include <functional>
+#include <unordered_set>
 
+#include "base/progress.h"
 #include "overlay/attributes.h"
 #include "overlay/locator.h"
 #include "overlay/unseen.h"
@@ -52,6 +54,8 @@ class Restorer {
     Result<std::optional<NameKey>> name_to_leave(const journal::NameImage& image);
     Result<> invert_leaving(const journal::Delta& delta, const journal::NameImage& image,
                             journal::DeltaWriter& into);
+    Result<> invert_arriving(const journal::Delta& delta, const journal::NameImage& image,
+                             journal::DeltaWriter& into);
     Result<> invert_moved(const journal::Delta& delta, const ObjectKey& key, int fd,
                           journal::DeltaWriter& into);
     Result<> invert_displaced(const journal::Delta& delta, const ObjectKey& key,
@@ -60,7 +64,10 @@ class Restorer {
                            journal::DeltaWriter& into);
     Result<> invert_parents(const journal::Delta& delta, journal::DeltaWriter& into);
     Result<> empty_name(const journal::NameImage& image);
+    Result<> apply_names(const journal::Delta& delta, Progress& progress);
     Result<> fill_name(const journal::NameImage& image);
+    Result<bool> is_filled(const journal::NameImage& image);
+    Result<> put(const journal::NameImage& image);
     Result<> put_directory(const journal::NameImage& image, int parent);
     Result<> put_file(const journal::NameImage& image, int parent);
     Result<> apply_content(const ObjectKey& key, const journal::ObjectImage& image,
@@ -74,6 +81,9 @@ class Restorer {
     Locator& locator_;
     const Unseen& unseen_;
     RestoreSettings settings_;
+    // Names that are to be filled and were empty when invert() looked. Of another delta than that
+    // which is applied they mean nothing, and do no harm: fill_name() finds out.
+    std::unordered_set<const journal::NameState*> absent_;
     Restored restored_;
     bool changed_anything_ = false;
     std::vector<NameKey> changed_name_keys_;

@@ -145,9 +145,8 @@ std::optional<std::string> Finder::last_path(const NameKey& name) {
 
 Result<> Finder::look_at_file(const ObjectKey& key) {
     journal::Journal& journal = locator_.journal();
-    const auto handle = locator_.object(key, Access::kPath);
-    if (!handle) return is_absence(handle.error()) ? Result<>() : handle.error();
-    TRY_ASSIGN(const struct stat st, sys::stat_fd((*handle)->fd.get()));
+    const auto st = locator_.stat(key);
+    if (!st) return is_absence(st.error()) ? Result<>() : st.error();
     // Looked up only now: what we remove ourselves loses its place first.
     const auto place = journal.places().find(key);
     if (!place) return {};
@@ -156,12 +155,12 @@ Result<> Finder::look_at_file(const ObjectKey& key) {
         TRY_ASSIGN(const auto standing, locator_.standing(place->newest));
         if (standing && standing->key == key) return {};
     }
-    const journal::NameImage image{place->newest, key, st.st_mode & S_IFMT};
+    const journal::NameImage image{place->newest, key, st->st_mode & S_IFMT};
     // A directory that is in the attic took what was in it along.
     auto path = last_path(place->newest);
     if (!path) return {};
     found_.paths.push_back(*std::move(path));
-    if (st.st_nlink > 1) {
+    if (st->st_nlink > 1) {
         with_other_names_.emplace(key, image);
     } else {
         found_.files.push_back(image);

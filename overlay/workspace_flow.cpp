@@ -77,6 +77,7 @@ Result<NodeNumber> Workspace::seal(NodeKind kind, const std::string& name, const
     crash_point("seal.after");
     compressor_.add(capture_.delta());
     janitor_.free(capture_.begin_interval(changed.delta));
+    janitor_.refill_spares();
     tally_.sealed(changed.delta);
     return changed.nodes.front();
 }
@@ -157,8 +158,7 @@ Result<> Workspace::apply(const Delta& delta, const Restorer::DataOf& data_of,
     TRY(restorer_.apply(delta, data_of, meanwhile));
     for (const auto& [key, image] : delta.objects) {
         if (!image.size) continue;
-        const auto handle = locator_.object(key, Access::kPath);
-        if (handle) capture_.stamp(key, (*handle)->fd.get());
+        if (const auto st = locator_.stat(key)) capture_.stamp(key, *st);
     }
     return {};
 }
@@ -219,7 +219,7 @@ Result<> Workspace::write_inverse(const Delta& delta, DeltaNumber number) {
     const int deltas = journal_->state_dir().deltas();
     // After a power cut the store may hand out a number whose files were there already.
     TRY(journal::remove_delta(deltas, number));
-    DeltaWriter writer(deltas, number);
+    DeltaWriter writer(deltas, number, &journal_->spares());
     writer.hold();
     Result<> inverted = restorer_.invert(delta, writer);
     if (inverted) inverted = options_.durable ? writer.sync() : writer.flush();

@@ -97,9 +97,7 @@ Result<Edges> Workspace::edges_to(NodeNumber target) {
 bool Workspace::is_written_behind(const ObjectKey& key) {
     const auto stamped = capture_.stamped(key);
     if (!stamped) return false;
-    const auto handle = locator_.object(key, Access::kPath);
-    if (!handle) return false;
-    const auto st = sys::stat_fd((*handle)->fd.get());
+    const auto st = locator_.stat(key);
     return st && journal::Stamp::of(*st) != *stamped;
 }
 

@@ -39,6 +39,56 @@ TEST(Places, SayingTheSameAgainWritesNothing) {
     EXPECT_EQ(scratch.read("places.log").size(), size);
 }
 
+TEST(Places, WhatIsHeldIsKnownAtOnceAndWrittenTogether) {
+    const Scratch scratch;
+    ASSERT_ASSIGN(const auto places, Places::open(scratch.fd()));
+    ASSERT_OK(places->set({1, 1}, {kParent, "first"}));
+    const std::size_t size = scratch.read("places.log").size();
+    places->hold();
+    for (std::uint64_t i = 2; i < 100; ++i)
+        ASSERT_OK(places->set({i, 1}, {kParent, "name" + std::to_string(i)}));
+    EXPECT_EQ(places->find({99, 1})->newest.name, "name99");
+    EXPECT_EQ(scratch.read("places.log").size(), size);
+    ASSERT_OK(places->flush());
+    ASSERT_ASSIGN(const auto again, Places::open(scratch.fd()));
+    for (std::uint64_t i = 2; i < 100; ++i)
+        EXPECT_EQ(again->find({i, 1})->newest.name, "name" + std::to_string(i));
+    ASSERT_OK(places->set({100, 1}, {kParent, "last"}));
+    ASSERT_ASSIGN(const auto last, Places::open(scratch.fd()));
+    EXPECT_TRUE(last->contains({100, 1}));
+}
+
+TEST(Places, WhatIsForgottenIsWrittenAtOnceAfterWhatWasHeld) {
+    const Scratch scratch;
+    ASSERT_ASSIGN(const auto places, Places::open(scratch.fd()));
+    places->hold();
+    ASSERT_OK(places->set({1, 1}, {kParent, "a"}));
+    ASSERT_OK(places->set({2, 1}, {kParent, "b"}));
+    ASSERT_OK(places->forget({1, 1}));
+    ASSERT_OK(places->set({3, 1}, {kParent, "c"}));
+    ASSERT_ASSIGN(const auto again, Places::open(scratch.fd()));
+    EXPECT_FALSE(again->contains({1, 1}));
+    EXPECT_TRUE(again->contains({2, 1}));
+    EXPECT_FALSE(again->contains({3, 1}));
+}
+
+TEST(Places, WhatWasHeldIsInAFileThatIsWrittenAnew) {
+    const Scratch scratch;
+    {
+        ASSERT_ASSIGN(const auto places, Places::open(scratch.fd()));
+        places->hold();
+        for (int i = 0; i < 20'000; ++i) {
+            ASSERT_OK(places->set({static_cast<std::uint64_t>(i % 10), 1},
+                                  {kParent, "name" + std::to_string(i)}));
+        }
+        ASSERT_OK(places->flush());
+    }
+    EXPECT_LT(scratch.read("places.log").size(), 100'000U);
+    ASSERT_ASSIGN(const auto places, Places::open(scratch.fd()));
+    EXPECT_EQ(places->find({9, 1})->newest.name, "name19999");
+    EXPECT_EQ(places->find({0, 1})->newest.name, "name19990");
+}
+
 TEST(Places, TheFileDoesNotGrowForEver) {
     const Scratch scratch;
     {
