@@ -13,6 +13,10 @@
 # unwrite_script_test(NAME COMMAND ... [LABELS ...] [TIMEOUT seconds] [SERIAL])
 #   A script run by ctest. Exit status 77 means skipped.
 #
+# unwrite_in_modes(NAME COMMAND ... [MODES ...] [LABELS ...] [DEPENDS ...] [TIMEOUT seconds])
+#   The same script in each mode but the usual one (tests/README.md): NAME.passthrough,
+#   NAME.short and NAME.compressed, or those of MODES, with the label "modes" besides.
+#
 # Every test gets UNWRITE_SOURCE_DIR and UNWRITE_BUILD_DIR in its environment. The target
 # tests_<label> builds what the tests with that label need and nothing else.
 
@@ -74,6 +78,22 @@ function(unwrite_script_test name)
         LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} RUN_SERIAL ${arg_SERIAL}
         SKIP_RETURN_CODE 77 ENVIRONMENT "${unwrite_test_environment}")
     unwrite_test_group(${arg_DEPENDS})
+endfunction()
+
+function(unwrite_in_modes name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "COMMAND;MODES;LABELS;DEPENDS")
+    unwrite_check_arguments(unwrite_in_modes ${name})
+    set(passthrough UNWRITE_DATA_PATH=passthrough)
+    set(short UNWRITE_CACHES=short)
+    set(compressed UNWRITE_COMPRESS_AFTER=0)
+    if(NOT arg_MODES)
+        set(arg_MODES passthrough short compressed)
+    endif()
+    foreach(mode IN LISTS arg_MODES)
+        unwrite_script_test(${name}.${mode} COMMAND ${arg_COMMAND} LABELS ${arg_LABELS} modes
+                            DEPENDS ${arg_DEPENDS} TIMEOUT ${arg_TIMEOUT})
+        set_property(TEST ${name}.${mode} APPEND PROPERTY ENVIRONMENT ${${mode}})
+    endforeach()
 endfunction()
 
 # The rest is for the functions above only.

@@ -19,7 +19,8 @@ namespace unwrite::overlay {
 class Compressor {
  public:
     /// `deltas` is the open directory that holds them and outlives this. `cold`: how long after the
-    /// seal; without it nothing is ever compressed, and there is no thread.
+    /// seal; without it nothing is ever compressed, and there is no thread. 0 is for tests: also
+    /// what is not worth it is compressed.
     Compressor(int deltas, std::optional<std::chrono::milliseconds> cold, bool durable);
     Compressor(const Compressor&) = delete;
     Compressor& operator=(const Compressor&) = delete;

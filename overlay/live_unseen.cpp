@@ -41,8 +41,12 @@ Result<HandlePtr> LiveTree::backing(const Caller& /*caller*/, NodeId id, bool wr
     if (!S_ISREG(object->type())) return Error(EINVAL);
     TRY_ASSIGN(const struct stat st, objects_.stat(object));
     if (!write_hold_ || st.st_dev != held_device_) return Error(ENOTSUP);
-    if (writes) TRY(objects_.open(object, Access::kWrite));
-    return objects_.open(object, Access::kPath);
+    TRY_ASSIGN(HandlePtr handle, objects_.open(object, writes ? Access::kWrite : Access::kPath));
+    if (handle->access != Access::kWrite) return handle;
+    // The kernel keeps it until the last one of the file is closed, and after a kill for as long as
+    // it keeps the mount: all that time one for writing would count as somebody who writes to it.
+    TRY_ASSIGN(UniqueFd fd, sys::reopen(handle->fd.get(), O_PATH | O_CLOEXEC));
+    return std::make_shared<const Handle>(Handle{std::move(fd), Access::kPath});
 }
 
 Result<> LiveTree::begin_unseen(const Caller& caller, NodeId id) {

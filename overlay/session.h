@@ -38,7 +38,7 @@ struct SessionOptions {
     /// Free space in bytes that agents' before-images leave alone (reserve.h); 0: none.
     std::optional<std::uint64_t> reserve = 0;
     /// How long after an interval was sealed its captured bytes are compressed (kCold, but in
-    /// tests); without it never.
+    /// tests; 0: also what is not worth it); without it never.
     std::optional<std::chrono::milliseconds> compress_after{};
 };
 

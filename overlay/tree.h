@@ -161,8 +161,9 @@ class Tree {
     /// unseen must be held while a state is restored (base/write_hold.h, errors as there).
     virtual Result<> allow_unseen() = 0;
     /// A descriptor of the object that the kernel may open it by, for reading or as well for
-    /// writing: a path, verified. ENOTSUP where its writers cannot be held; EACCES when the caller
-    /// may not read it; what the real file's opening for writing fails with.
+    /// writing: verified, and itself never open for writing. ENOTSUP where its writers cannot be
+    /// held; EACCES when the caller may not read it; what the real file's opening for writing fails
+    /// with.
     virtual Result<HandlePtr> backing(const Caller& caller, NodeId id, bool writes) = 0;
     /// From here to end_unseen(), which gives one call back, the object's bytes may be changed
     /// without a request: what they are is captured first, and at the beginning of each interval.

@@ -24,6 +24,7 @@ TEST(Config, Defaults) {
     EXPECT_FALSE(config.mtime_now);
     EXPECT_EQ(config.retention.max_age_seconds, 30u * 86400);
     EXPECT_FALSE(config.reserve) << "as the filesystem's size has it";
+    ::unsetenv("UNWRITE_COMPRESS_AFTER");  // else as it says
     EXPECT_EQ(config.session_options(true).compress_after, overlay::kCold);
 }
 

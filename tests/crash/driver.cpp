@@ -124,6 +124,7 @@ void drive(const std::string& scenario_name, const std::string& directory,
             change(world, progress, operation, before);
         } else {
             move(world, progress, operation);
+            if (packs_at_once()) pack_all(directory);
         }
         ++i;
         if (operation.kind == Kind::kCommit)

@@ -347,6 +347,7 @@ S166_a_run_is_noted_first_and_never_repeated() {
 }
 
 S167_private_whatever_the_umask_says() {
+    usual "files that are being compressed come and go while they are looked at"
     mkdir "$scratch/at"
     seq 100 >"$W/f"
     echo secret >"$W/g"

@@ -67,6 +67,8 @@ present() { [[ -e $1 || -L $1 ]] || fail "$1 should be there"; }
 daemon=
 # observed WHY: this story says what happens where each write is a request, whatever data path is wished for.
 observed() { export UNWRITE_DATA_PATH=observed; }
+# usual WHY: this story holds in the usual mode, whatever mode is asked for (tests/README.md).
+usual() { unset UNWRITE_DATA_PATH UNWRITE_CACHES UNWRITE_COMPRESS_AFTER; }
 # begin [OPTIONS]: mounts over $W and goes in.
 begin() {
     cd /

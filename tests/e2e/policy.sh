@@ -260,6 +260,7 @@ S40_S44_an_agent_decides_nothing() {
 }
 
 S165_an_agent_leaves_room_on_the_disk() { # attack 42
+    usual "the room that is missing while something is compressed is there again when the user looks"
     small_disk 48M
     head -c 2M /dev/urandom >"$W/data"
     remember start

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/writers.h"
 #include "tests/fs/served.h"
 
 namespace unwrite::tests {
@@ -136,6 +137,32 @@ TEST_F(Passthrough, S67_who_writes_on_after_a_kill_changes_nothing_that_was_kept
     ASSERT_OK(session->operations().rollback(asker, "", false, overlay::Consent::kAll));
     EXPECT_EQ(served_->read_raw("small"), "onell");
     ASSERT_OK(session->operations().discard(asker, false, overlay::Consent::kAll));
+}
+
+// What the kernel was given to open the file by must not count as somebody who writes to it.
+TEST_F(Passthrough, S67_S160_who_has_closed_writes_no_more) {
+    const auto is_written = [&] {
+        const auto path = sys::open_at(served_->raw(), "small", O_PATH | O_CLOEXEC);
+        EXPECT_TRUE(path.ok());
+        bool yes = true;
+        for (int tries = 0; yes && tries < 200; ++tries) {
+            if (tries != 0) ::usleep(10'000);  // a close is told a moment later
+            const auto answer = sys::is_open_for_writing(path->get());
+            EXPECT_TRUE(answer.ok());
+            yes = !answer || *answer;
+        }
+        return yes;
+    };
+    UniqueFd writer = open("small", O_RDWR);
+    const UniqueFd reader = open("small", O_RDONLY);
+    write(writer, "one", 0);
+    writer.reset();
+    EXPECT_FALSE(is_written()) << "beside a reader";
+    writer = open("small", O_RDWR);
+    served_->kill_daemon();
+    served_->wait_for_exit();
+    writer.reset();
+    EXPECT_FALSE(is_written()) << "of a daemon that is gone";
 }
 
 TEST_F(Passthrough, S80_many_at_once_with_checkpoints) {

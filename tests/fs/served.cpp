@@ -107,14 +107,18 @@ void Served::serve(int orders) const {
     pthread_sigmask(SIG_BLOCK, &end, nullptr);
     auto workspace = sys::open_at(AT_FDCWD, scratch_.path(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (!workspace) return finish(workspace.error().message());
-    auto session = overlay::Session::open(std::move(*workspace), options_);
+    // All tests of this folder hold in every mode (tests/README.md).
+    overlay::SessionOptions options = options_;
+    const char* cold = std::getenv("UNWRITE_COMPRESS_AFTER");
+    if (cold != nullptr && std::string(cold) == "0")
+        options.compress_after = std::chrono::milliseconds(0);
+    auto session = overlay::Session::open(std::move(*workspace), options);
     if (!session) return finish("session: " + session.error().message());
     SlowTree tree((*session)->tree());
     fs::MountOptions mounting;
     mounting.mountpoint = scratch_.path();
     mounting.source_name = "unwrite:test,with\\signs";
     mounting.allow_other = ::geteuid() == 0;
-    // All tests of this folder hold on either path: UNWRITE_DATA_PATH=passthrough ctest -R fs_test
     const char* path = std::getenv("UNWRITE_DATA_PATH");
     if (path != nullptr && std::string(path) == "passthrough" && fs::can_pass_through(raw()))
         mounting.data_path = fs::DataPathKind::kPassthrough;

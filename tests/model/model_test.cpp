@@ -10,6 +10,7 @@
 #include "tests/model/generator.h"
 #include "tests/model/minimise.h"
 #include "tests/model/moves.h"
+#include "tests/support/packing.h"
 #include "tests/support/plain_actor.h"
 #include "tests/support/scratch.h"
 
@@ -91,7 +92,7 @@ bool is_long() {
 
 void random_run(std::uint64_t seed, std::size_t count, bool packs = false) {
     const AgentProcess agent;
-    const Outcome outcome = run_random(seed, count, agent.pid(), packs);
+    const Outcome outcome = run_random(seed, count, agent.pid(), packs || packs_at_once());
     if (outcome.wrong.empty()) return;
     const std::string kind = kind_of_failure(outcome.wrong);
     const auto fails = [&](const Operations& list) {

@@ -113,6 +113,18 @@ TEST_F(CompressorTest, AnEarlierLifeIsCompressedToo) {
     EXPECT_EQ(difference(first, world_->look()), "");
 }
 
+// So that tests meet it everywhere; pack_delta_data() itself leaves that little alone.
+TEST_F(CompressorTest, AtOnceIsAlsoWhatIsNotWorthIt) {
+    if (may_wait()) GTEST_SKIP() << "it is compressed some time later";
+    begin_compressing();
+    const Snapshot first = world_->look();
+    EXPECT_EQ(actor().write("two", 0, "x"), 0);
+    checkpoint();
+    EXPECT_TRUE(are_compressed(1));
+    ASSERT_TRUE(operations().undo(World::asker(), 1, overlay::Consent::kAll).ok());
+    EXPECT_EQ(difference(first, world_->look()), "");
+}
+
 TEST_F(CompressorTest, TheOpenIntervalIsLeftAlone) {
     if (may_wait()) GTEST_SKIP() << "it is compressed some time later";
     begin_compressing();
@@ -149,6 +161,8 @@ TEST_F(CompressorTest, PartsAreKeptAndTakenBack) {
     EXPECT_EQ(world_->look().at("d/three"), first.at("d/three"));
     ASSERT_ASSIGN(const auto checked, operations().check(false));
     EXPECT_EQ(checked.problems, std::vector<std::string>());
+    world_.reset();
+    begin();  // one at a time packs
     pack_all(raw().string());
     ASSERT_TRUE(operations().redo(World::asker(), 1, overlay::Consent::kAll).ok());
     EXPECT_EQ(world_->look().at("d/three"), second.at("d/three"));

@@ -1,6 +1,8 @@
 #include "tests/support/packing.h"
 
+#include <cstdlib>
 #include <stdexcept>
+#include <string_view>
 
 #include "journal/journal.h"
 #include "journal/pack.h"
@@ -25,6 +27,11 @@ Result<> pack(const std::string& directory) {
 void pack_all(const std::string& directory) {
     const auto packed = pack(directory);
     if (!packed) throw std::runtime_error("pack_all: " + packed.error().message());
+}
+
+bool packs_at_once() {
+    const char* seconds = std::getenv("UNWRITE_COMPRESS_AFTER");
+    return seconds != nullptr && std::string_view(seconds) == "0";
 }
 
 }  // namespace unwrite::tests
