@@ -105,19 +105,22 @@ Result<> Caches::ask_syncer(Result<> (*job)(const MountPlace&), Clock::time_poin
 /// The kernel starts their writes here but does not wait for a FUSE filesystem to answer them.
 /// Requests come in order. So when none is left in the queue, or a later one is answered, all
 /// started ones were taken but those that the kernel holds back (it lets so many run at a time),
-/// and of these some follow when the running ones end. When a round brings none, none is left:
-/// syncfs(2) has been over all dirty pages, and waited for the threads that start their writes,
-/// before it returns (Linux' fs/sync.c, sync_filesystem()).
+/// and of these some follow when the running ones end. When a round begins without one and brings
+/// none, none is left: syncfs(2) has been over all dirty pages, and waited for the threads that
+/// start their writes, before it returns (Linux' fs/sync.c, sync_filesystem()).
 Result<> Caches::write_back_all() {
     const auto end = Clock::now() + tuning::kWriteBackPatience;
     const WriteBack& writes = server_.write_back;
     std::uint64_t before = writes.taken;
     for (;;) {
+        // When these ended, others may have come into the queue that nobody has taken yet.
+        const bool were_running = writes.in_flight != 0;
         TRY(ask_syncer(start_writes, end));
         if (is_any_waiting(server_)) TRY(ask_syncer(make_request, end));
         if (!await_taken(writes, end)) return Error(ETIMEDOUT);
         const std::uint64_t after = writes.taken;
-        if (after == before || fuse_session_exited(server_.session) != 0) return {};
+        const bool last = after == before && !were_running;
+        if (last || fuse_session_exited(server_.session) != 0) return {};
         before = after;
     }
 }
