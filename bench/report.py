@@ -203,7 +203,14 @@ def machine():
     memory = int((field("/proc/meminfo", "MemTotal").split() or ["0"])[0])
     model = field("/proc/cpuinfo", "model name") or platform.machine()
     return (f"{platform.system()} {platform.release()}, {os.cpu_count()} processors ({model}), "
-            f"{memory >> 20} GiB")
+            f"{memory >> 20} GiB{idle_driver()}")
+
+
+def idle_driver():
+    """Where processors are put to sleep by the host, unwrite keeps them awake (decision 0028)."""
+    file = Path("/sys/devices/system/cpu/cpuidle/current_driver")
+    driver = file.read_text(encoding="ascii").strip() if file.exists() else "none"
+    return "" if driver == "none" else f", idle driver {driver}"
 
 
 def section(results, part, verdicts):
