@@ -20,7 +20,7 @@ constexpr std::size_t kBatch = 32;
 // Between two batches, or whoever waits at the gate would find it closed again.
 constexpr std::chrono::microseconds kPause{500};
 // Who ended an interval wants an answer first.
-constexpr std::chrono::milliseconds kSpareDelay{2};
+constexpr std::chrono::milliseconds kSpareDelay{20};
 
 }  // namespace
 
