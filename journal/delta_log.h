@@ -14,7 +14,6 @@
 #include <unordered_set>
 
 #include "journal/images.h"
-#include "journal/spare_files.h"
 
 namespace unwrite::journal {
 
@@ -23,9 +22,8 @@ namespace unwrite::journal {
 class DeltaWriter {
  public:
     /// `deltas` is the open directory that holds the files and outlives the writer. Files of that
-    /// number that exist are continued (a torn tail is cut first). `spares`, of the same directory,
-    /// outlive it too; null: files are made when they are needed.
-    DeltaWriter(int deltas, DeltaNumber number, SpareFiles* spares = nullptr);
+    /// number that exist are continued (a torn tail is cut first).
+    DeltaWriter(int deltas, DeltaNumber number);
     ~DeltaWriter();
 
     DeltaNumber number() const { return number_; }

@@ -28,16 +28,12 @@ bool all_zero(sys::ConstBytes data) {
 }  // namespace
 
 struct DeltaWriter::State {
-    State(int directory, DeltaNumber delta, SpareFiles* files)
-        : deltas(directory), number(delta), spares(files) {
-        adopt();
-    }
+    State(int directory, DeltaNumber delta) : deltas(directory), number(delta) { adopt(); }
 
     /// Looks at files of an earlier life.
     void adopt();
     Result<> adopt_log();
     Result<> append(DeltaRecord type, const std::string& payload);
-    Result<UniqueFd> open_file(const std::string& name) const;
     Result<> open_log();
     Result<> write_held();
     Result<std::uint64_t> reserve(std::uint64_t offset, std::uint64_t length);
@@ -51,7 +47,6 @@ struct DeltaWriter::State {
 
     const int deltas;
     const DeltaNumber number;
-    SpareFiles* const spares;
     mutable std::mutex mutex;  // guards all that follows but gate
     Result<> broken;           // why files of an earlier life cannot be continued
     UniqueFd log;
@@ -88,14 +83,9 @@ Result<> DeltaWriter::State::adopt_log() {
     return {};
 }
 
-Result<UniqueFd> DeltaWriter::State::open_file(const std::string& name) const {
-    if (spares != nullptr) return spares->open(name);
-    return sys::open_at(deltas, name, O_RDWR | O_CREAT, 0600);
-}
-
 Result<> DeltaWriter::State::open_log() {
     if (log) return {};
-    TRY_ASSIGN(log, open_file(delta_log_name(number)));
+    TRY_ASSIGN(log, sys::open_at(deltas, delta_log_name(number), O_RDWR | O_CREAT, 0600));
     crash_point("delta.log.created");
     return {};
 }
@@ -137,7 +127,7 @@ Result<std::uint64_t> DeltaWriter::State::reserve(std::uint64_t offset, std::uin
                      "write to delta " + std::to_string(number) + ": its data is compressed");
     }
     if (!data) {
-        TRY_ASSIGN(data, open_file(delta_data_name(number)));
+        TRY_ASSIGN(data, sys::open_at(deltas, delta_data_name(number), O_RDWR | O_CREAT, 0600));
         crash_point("delta.data.created");
     }
     std::uint64_t position = data_end;
@@ -209,8 +199,8 @@ Result<> DeltaWriter::State::content_runs(const ObjectKey& object, int source, s
     return {};
 }
 
-DeltaWriter::DeltaWriter(int deltas, DeltaNumber number, SpareFiles* spares)
-    : state_(std::make_unique<State>(deltas, number, spares)), number_(number) {}
+DeltaWriter::DeltaWriter(int deltas, DeltaNumber number)
+    : state_(std::make_unique<State>(deltas, number)), number_(number) {}
 
 DeltaWriter::~DeltaWriter() = default;
 

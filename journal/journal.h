@@ -68,8 +68,6 @@ class Journal {
     Store& store() { return *store_; }
     Attic& attic() { return *attic_; }
     Places& places() { return *places_; }
-    /// For the deltas that are begun; there are none until somebody refills them.
-    SpareFiles& spares() { return spares_; }
     std::mutex& store_mutex() { return store_mutex_; }
 
     /// The deltas that a node, the open interval or the pending operation refers to.
@@ -86,14 +84,12 @@ class Journal {
     Result<std::vector<std::string>> check_captured();
 
  private:
-    explicit Journal(StateDir state_dir)
-        : state_dir_(std::move(state_dir)), spares_(state_dir_.deltas()) {}
+    explicit Journal(StateDir state_dir) : state_dir_(std::move(state_dir)) {}
     Result<> check_root(bool writes);
     Result<bool> is_bare();  ///< nothing to take back
 
     UniqueFd workspace_;
     StateDir state_dir_;
-    SpareFiles spares_;
     std::unique_ptr<Store> store_;
     std::unique_ptr<Attic> attic_;
     std::unique_ptr<Places> places_;

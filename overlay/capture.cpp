@@ -56,8 +56,7 @@ Capture::Capture(Objects& objects, journal::Journal& journal, journal::DeltaNumb
                  bool durable)
     : objects_(objects),
       journal_(journal),
-      writer_(std::make_unique<journal::DeltaWriter>(journal.state_dir().deltas(), open_delta,
-                                                     &journal.spares())),
+      writer_(std::make_unique<journal::DeltaWriter>(journal.state_dir().deltas(), open_delta)),
       durable_(durable) {
     const auto now = static_cast<std::uint64_t>(wall_clock_ns());
     for (Shard& s : shards_)
@@ -66,8 +65,7 @@ Capture::Capture(Objects& objects, journal::Journal& journal, journal::DeltaNumb
 
 std::vector<Leftovers> Capture::begin_interval(journal::DeltaNumber delta) {
     std::vector<Leftovers> ended;
-    writer_ = std::make_unique<journal::DeltaWriter>(journal_.state_dir().deltas(), delta,
-                                                     &journal_.spares());
+    writer_ = std::make_unique<journal::DeltaWriter>(journal_.state_dir().deltas(), delta);
     for (Shard& s : shards_) {
         const std::lock_guard lock(s.mutex);
         ended.push_back(take_leftovers(s.objects));

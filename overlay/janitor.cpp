@@ -19,8 +19,6 @@ namespace {
 constexpr std::size_t kBatch = 32;
 // Between two batches, or whoever waits at the gate would find it closed again.
 constexpr std::chrono::microseconds kPause{500};
-// Who ended an interval wants an answer first.
-constexpr std::chrono::milliseconds kSpareDelay{20};
 
 }  // namespace
 
@@ -45,16 +43,6 @@ void Janitor::free(std::vector<Leftovers> leftovers) {
         const std::lock_guard lock(mutex_);
         for (Leftovers& one : leftovers)
             leftovers_.push_back(std::move(one));
-    }
-    wake_.notify_one();
-}
-
-void Janitor::refill_spares() {
-    if (journal_.spares().is_full()) return;
-    {
-        const std::lock_guard lock(mutex_);
-        if (spares_at_) return;
-        spares_at_ = std::chrono::steady_clock::now() + kSpareDelay;
     }
     wake_.notify_one();
 }
@@ -99,53 +87,40 @@ void Janitor::sweep() {
     wake_.notify_one();
 }
 
-bool Janitor::has_work() const {
-    return are_spares_due() || sweep_asked_ || !leftovers_.empty() || !orphans_.empty() ||
-           !dropped_.empty();
-}
-
-bool Janitor::are_spares_due() const {
-    return spares_at_ && std::chrono::steady_clock::now() >= *spares_at_;
-}
-
-void Janitor::await_work(std::unique_lock<std::mutex>& lock) {
-    while (!stop_ && !has_work()) {
-        if (spares_at_)
-            wake_.wait_until(lock, *spares_at_);
-        else
-            wake_.wait(lock);
-    }
-}
-
 void Janitor::work() {
     std::unique_lock lock(mutex_);
-    const auto unlocked = [&](const auto& job) {
-        lock.unlock();
-        job();
-        lock.lock();
-    };
     while (!stop_) {
-        await_work(lock);
+        wake_.wait(lock, [this] {
+            return stop_ || sweep_asked_ || !leftovers_.empty() || !orphans_.empty() ||
+                   !dropped_.empty();
+        });
         if (stop_) return;
-        if (are_spares_due()) {  // first: somebody may be about to write
-            spares_at_.reset();
-            unlocked([&] { journal_.spares().refill(); });
-        } else if (!leftovers_.empty()) {
+        if (!leftovers_.empty()) {
             std::vector<Leftovers> freed = std::exchange(leftovers_, {});
-            unlocked([&] { freed.clear(); });
-        } else if (!dropped_.empty()) {
-            unlocked([&] { remove_dropped_deltas(); });
-        } else if (!orphans_.empty()) {
+            lock.unlock();
+            freed.clear();
+            lock.lock();
+            continue;
+        }
+        if (!dropped_.empty()) {
+            lock.unlock();
+            remove_dropped_deltas();
+            lock.lock();
+            continue;
+        }
+        if (!orphans_.empty()) {
             const ObjectKey key = orphans_.front();
             orphans_.pop_front();
-            unlocked([&] { remove_one_orphan(key); });
-        } else {
-            sweep_asked_ = false;
-            unlocked([&] {
-                const auto swept = sweep_now();
-                if (!swept) log::warning("sweep the attic: " + swept.error().message());
-            });
+            lock.unlock();
+            remove_one_orphan(key);
+            lock.lock();
+            continue;
         }
+        sweep_asked_ = false;
+        lock.unlock();
+        const auto swept = sweep_now();
+        if (!swept) log::warning("sweep the attic: " + swept.error().message());
+        lock.lock();
     }
 }
 

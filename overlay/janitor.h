@@ -1,15 +1,12 @@
-// Janitor: a thread that makes ready, in the background, what the next interval needs, and removes
-// what nobody needs any more: what was remembered of an interval that ended, the files of deltas
-// that a commit dropped, created objects that were unlinked while open and have been forgotten,
-// and, when asked to sweep, every object that no delta mentions. In the attic it works under a pass
-// of the gate, one object at a time, so it is never in the way of a restore. Thread-safe.
+// Janitor: a thread that removes, in the background, what nobody needs any more: what was
+// remembered of an interval that ended, the files of deltas that a commit dropped, created objects
+// that were unlinked while open and have been forgotten, and, when asked to sweep, every object
+// that no delta mentions. In the attic it works under a pass of the gate, one object at a time, so
+// it is never in the way of a restore. Thread-safe.
 #pragma once
 
-#include <chrono>
 #include <condition_variable>
 #include <deque>
-#include <mutex>
-#include <optional>
 #include <thread>
 
 #include "overlay/capture.h"
@@ -26,8 +23,6 @@ class Janitor {
 
     /// Frees them in the background, and what is left of them at its end. Null ones are nothing.
     void free(std::vector<Leftovers> leftovers);
-    /// Makes files for the next deltas in the background, soon (journal/spare_files.h).
-    void refill_spares();
     /// `key`, created in the open interval, has no name but the attic's and nobody holds it.
     void remove_orphan(const ObjectKey& key);
     /// Removes the files of these deltas in the background. Nothing refers to them, and nothing
@@ -46,10 +41,6 @@ class Janitor {
 
  private:
     void work();
-    // These with mutex_ held.
-    bool has_work() const;
-    bool are_spares_due() const;
-    void await_work(std::unique_lock<std::mutex>& lock);
     void remove_one_orphan(const ObjectKey& key);
     /// False when a restore came between, and it must begin again.
     Result<bool> sweep_watched(std::uint64_t restores, std::uint64_t& removed);
@@ -66,12 +57,11 @@ class Janitor {
     std::mutex sweep_mutex_;      // one sweep at a time
     std::mutex mutex_;
     std::condition_variable wake_;
-    std::vector<Leftovers> leftovers_;                                // guarded by mutex_
-    std::deque<ObjectKey> orphans_;                                   // guarded by mutex_
-    std::vector<journal::DeltaNumber> dropped_;                       // guarded by mutex_
-    std::optional<std::chrono::steady_clock::time_point> spares_at_;  // guarded by mutex_
-    bool sweep_asked_ = false;                                        // guarded by mutex_
-    bool stop_ = false;                                               // guarded by mutex_
+    std::vector<Leftovers> leftovers_;           // guarded by mutex_
+    std::deque<ObjectKey> orphans_;              // guarded by mutex_
+    std::vector<journal::DeltaNumber> dropped_;  // guarded by mutex_
+    bool sweep_asked_ = false;                   // guarded by mutex_
+    bool stop_ = false;                          // guarded by mutex_
     std::thread thread_;
 };
 

@@ -77,7 +77,6 @@ Result<NodeNumber> Workspace::seal(NodeKind kind, const std::string& name, const
     crash_point("seal.after");
     compressor_.add(capture_.delta());
     janitor_.free(capture_.begin_interval(changed.delta));
-    janitor_.refill_spares();
     tally_.sealed(changed.delta);
     return changed.nodes.front();
 }
@@ -219,7 +218,7 @@ Result<> Workspace::write_inverse(const Delta& delta, DeltaNumber number) {
     const int deltas = journal_->state_dir().deltas();
     // After a power cut the store may hand out a number whose files were there already.
     TRY(journal::remove_delta(deltas, number));
-    DeltaWriter writer(deltas, number, &journal_->spares());
+    DeltaWriter writer(deltas, number);
     writer.hold();
     Result<> inverted = restorer_.invert(delta, writer);
     if (inverted) inverted = options_.durable ? writer.sync() : writer.flush();

@@ -134,7 +134,6 @@ Result<std::unique_ptr<Workspace>> Workspace::open(UniqueFd directory,
     }
     TRY(workspace->compress_all());
     workspace->opened_ = true;
-    workspace->janitor_.refill_spares();
     workspace->janitor_.sweep();
     return workspace;
 }
