@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <set>
+#include <utility>
 
 #include "base/crash_point.h"
 #include "base/lend_mode.h"
+#include "base/log.h"
 #include "base/progress.h"
 #include "overlay/overwriting.h"
+#include "overlay/set_aside.h"
 
 namespace unwrite::overlay {
 
@@ -17,12 +20,15 @@ using journal::ContentImage;
 using journal::Delta;
 using journal::DeltaWriter;
 using journal::NameImage;
+using journal::NameState;
 using journal::ObjectImage;
 
 namespace {
 
 // Watchers are told of at most so many changes; beyond that they will have to look anyway.
 constexpr std::size_t kMaxAnnounced = 2000;
+// How often what is put at a name behind the mount is moved out of the way.
+constexpr int kMostTries = 100;
 
 Error parent_missing(const NameImage& image, const Error& why) {
     return why.with_context("find the directory of " + image.at.name);
@@ -109,7 +115,8 @@ Result<> Restorer::invert_name(const Delta& delta, const journal::NameState& sta
         TRY(invert_moved(delta, (*standing)->key, handle->fd.get(), into));
     }
     if (*standing && !stays) TRY(invert_displaced(delta, (*standing)->key, into));
-    if (!*standing && image.object) absent_.insert(&state);
+    auto& seen = seen_[&state];
+    if (*standing) seen = (*standing)->key;
     NameImage now{image.at, std::nullopt, 0};
     if (*standing) {
         now.object = (*standing)->key;
@@ -173,7 +180,7 @@ Result<> Restorer::invert_object(const ObjectKey& key, const ObjectImage& image,
 
 Result<> Restorer::invert(const Delta& delta, DeltaWriter& into) {
     Progress progress("noting what is there", delta.names.size() + delta.objects.size());
-    absent_.clear();
+    seen_.clear();
     for (const auto& [key, state] : delta.names) {
         TRY(invert_name(delta, state, into));
         crash_point("restore.invert.name");
@@ -234,11 +241,27 @@ void Restorer::changed_object(const ObjectKey& key) {
     if (changed_objects_.size() < kMaxAnnounced) changed_objects_.push_back(key);
 }
 
-Result<> Restorer::empty_name(const NameImage& image) {
+/// What was put at a name behind the mount since invert() looked is in no delta: it stays, beside.
+Result<> Restorer::keep_stranger(const NameKey& at, const ObjectKey& stranger) {
+    std::vector<std::string> kept;
+    TRY(move_aside(locator_, at, stranger, kept));
+    for (const std::string& path : kept)
+        log::warning("restore: what was put behind the mount meanwhile is kept as " + path);
+    changed_anything();
+    return {};
+}
+
+Result<> Restorer::empty_name(const NameState& state, const Seen& seen) {
+    const NameImage& image = state.image;
+    const auto before = seen.find(&state);
+    // As a rule it is still empty; if not, fill_name() meets what came there.
+    if (before != seen.end() && !before->second && image.object) return {};
     auto standing = locator_.standing(image.at);
     if (!standing) return parent_missing(image, standing.error());
     if (!*standing || (image.object && (*standing)->key == *image.object)) return {};
     const Standing& there = **standing;
+    if (before != seen.end() && before->second != there.key)
+        return keep_stranger(image.at, there.key);
     TRY_ASSIGN(const HandlePtr parent, locator_.directory(image.at.parent));
     Objects& objects = locator_.objects();
     const NameLock lock(objects, {image.at.parent});
@@ -306,12 +329,15 @@ Result<> Restorer::put(const NameImage& image) {
     return {};
 }
 
-/// True when the wanted object stands at its name; anything else that does goes to the attic.
+/// True when the wanted object stands at its name; false when nothing does any more.
 Result<bool> Restorer::is_filled(const NameImage& image) {
-    TRY(empty_name(image));
     auto standing = locator_.standing(image.at);
     if (!standing) return parent_missing(image, standing.error());
     if (!*standing) return false;
+    if ((*standing)->key != *image.object) {
+        TRY(keep_stranger(image.at, (*standing)->key));
+        return false;
+    }
     // A kill may have come between the object and its place.
     journal::Places& places = locator_.journal().places();
     if (S_ISDIR(image.type) || !places.contains(*image.object))
@@ -322,22 +348,28 @@ Result<bool> Restorer::is_filled(const NameImage& image) {
 // A file of the attic is linked where nothing stands, or not at all: no need to look before.
 Result<> Restorer::fill_name(const NameImage& image) {
     if (!image.object) return {};
-    if (!S_ISDIR(image.type) && locator_.objects().attic().contains(*image.object)) {
-        const auto done = put(image);
+    bool look = S_ISDIR(image.type) || !locator_.objects().attic().contains(*image.object);
+    Result<> done = Error(EEXIST);
+    for (int tries = 0; tries < kMostTries; ++tries) {
+        if (look) {
+            TRY_ASSIGN(const bool filled, is_filled(image));
+            if (filled) return {};
+        }
+        done = put(image);
         if (done || done.error().number() != EEXIST) return done;
+        look = true;
     }
-    TRY_ASSIGN(const bool filled, is_filled(image));
-    return filled ? Result<>() : put(image);
+    return done.error()
+        .with_context("put back " + image.at.name)
+        .with_advice("something is made there behind the mount again and again: end it");
 }
 
-// invert() saw where nothing stood, with the gate closed since. If something came there behind the
-// mount, fill_name() meets it.
 Result<> Restorer::apply_names(const Delta& delta, Progress& progress) {
+    const Seen seen = std::exchange(seen_, {});
     for (const auto& [key, state] : delta.names) {
-        if (!state.image.object || !absent_.contains(&state)) TRY(empty_name(state.image));
+        TRY(empty_name(state, seen));
         progress.step();
     }
-    absent_.clear();
     for (const auto& [key, state] : delta.names) {
         TRY(fill_name(state.image));
         progress.step();
@@ -456,6 +488,7 @@ Restored Restorer::take_restored() {
     if (std::exchange(changed_anything_, false)) objects = locator_.objects().ids();
     std::sort(objects.begin(), objects.end());
     objects.erase(std::unique(objects.begin(), objects.end()), objects.end());
+    seen_.clear();  // of a restore that was not begun
     return std::exchange(restored_, {});
 }
 

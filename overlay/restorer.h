@@ -13,7 +13,7 @@
 #pragma once
 
 #include <functional>
-#include <unordered_set>
+#include <unordered_map>
 
 #include "base/progress.h"
 #include "overlay/attributes.h"
@@ -49,6 +49,7 @@ class Restorer {
     void changed_anything();
 
  private:
+    using Seen = std::unordered_map<const journal::NameState*, std::optional<ObjectKey>>;
     Result<> invert_name(const journal::Delta& delta, const journal::NameState& state,
                          journal::DeltaWriter& into);
     Result<std::optional<NameKey>> name_to_leave(const journal::NameImage& image);
@@ -63,7 +64,8 @@ class Restorer {
     Result<> invert_object(const ObjectKey& key, const journal::ObjectImage& image,
                            journal::DeltaWriter& into);
     Result<> invert_parents(const journal::Delta& delta, journal::DeltaWriter& into);
-    Result<> empty_name(const journal::NameImage& image);
+    Result<> empty_name(const journal::NameState& state, const Seen& seen);
+    Result<> keep_stranger(const NameKey& at, const ObjectKey& stranger);
     Result<> apply_names(const journal::Delta& delta, Progress& progress);
     Result<> fill_name(const journal::NameImage& image);
     Result<bool> is_filled(const journal::NameImage& image);
@@ -81,9 +83,9 @@ class Restorer {
     Locator& locator_;
     const Unseen& unseen_;
     RestoreSettings settings_;
-    // Names that are to be filled and were empty when invert() looked. Of another delta than that
-    // which is applied they mean nothing, and do no harm: fill_name() finds out.
-    std::unordered_set<const journal::NameState*> absent_;
+    // What invert() saw at each name, for the apply() that follows with the same delta. Without it
+    // (recovery) there is none.
+    Seen seen_;
     Restored restored_;
     bool changed_anything_ = false;
     std::vector<NameKey> changed_name_keys_;
