@@ -20,6 +20,13 @@
 # Every test gets UNWRITE_SOURCE_DIR and UNWRITE_BUILD_DIR in its environment. The target
 # tests_<label> builds what the tests with that label need and nothing else.
 
+# A python3 in PATH may be a version manager's: a script that takes ten times as long to start as
+# what it is started for, some thousand times. The system's goes first, and nothing else of /usr/bin.
+if(EXISTS /usr/bin/python3)
+    file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/path")
+    file(CREATE_LINK /usr/bin/python3 "${PROJECT_BINARY_DIR}/path/python3" SYMBOLIC)
+endif()
+
 set(unwrite_unit_folders base journal edit git overlay control mcp cli)
 foreach(label IN ITEMS unit model fs crash)
     add_custom_target(tests_${label})
@@ -62,7 +69,8 @@ function(unwrite_test name)
 foreach(case IN LISTS @name@_cases)
     set_tests_properties("${case}" PROPERTIES
         LABELS "@arg_LABELS@" TIMEOUT @arg_TIMEOUT@ RUN_SERIAL @arg_SERIAL@
-        ENVIRONMENT "@unwrite_test_environment@")
+        ENVIRONMENT "@unwrite_test_environment@"
+        ENVIRONMENT_MODIFICATION "@unwrite_test_modification@")
 endforeach()
 ]==])
     set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${properties}")
@@ -76,7 +84,8 @@ function(unwrite_script_test name)
              WORKING_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}")
     set_tests_properties(${name} PROPERTIES
         LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} RUN_SERIAL ${arg_SERIAL}
-        SKIP_RETURN_CODE 77 ENVIRONMENT "${unwrite_test_environment}")
+        SKIP_RETURN_CODE 77 ENVIRONMENT "${unwrite_test_environment}"
+        ENVIRONMENT_MODIFICATION "${unwrite_test_modification}")
     unwrite_test_group(${arg_DEPENDS})
 endfunction()
 
@@ -116,6 +125,7 @@ macro(unwrite_test_defaults)
     endif()
     set(unwrite_test_environment
         "UNWRITE_SOURCE_DIR=${PROJECT_SOURCE_DIR}" "UNWRITE_BUILD_DIR=${PROJECT_BINARY_DIR}")
+    set(unwrite_test_modification "PATH=path_list_prepend:${PROJECT_BINARY_DIR}/path")
 endmacro()
 
 macro(unwrite_test_group)
