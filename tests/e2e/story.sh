@@ -25,8 +25,9 @@ mounts_here() {
 }
 clean_up() {
     # The story's processes first: it is the leader of a session of its own.
-    [[ -z ${session:-} ]] || pkill -KILL -s "$session" 2>/dev/null
-    local mount pid
+    local session mount pid
+    session=$(cat "$scratch/meta/session" 2>/dev/null)
+    [[ -z $session ]] || pkill -KILL -s "$session" 2>/dev/null
     while IFS= read -r -d '' mount; do
         umount -l -- "$mount" 2>/dev/null || fusermount3 -uz -- "$mount" 2>/dev/null
     done < <(mounts_here)
@@ -49,35 +50,22 @@ show_logs() {
         tail -n 40 "$log" >&2
     done
 }
-session=
-trap 'clean_up; rm -rf --one-file-system "$scratch"; exit 143' TERM INT
+child=
+trap '[[ -z $child ]] || kill "$child"; clean_up; rm -rf --one-file-system "$scratch"; exit 143' TERM INT
 
 export here program scratch file story
-setsid --wait bash -c '
+limit=${UNWRITE_STORY_SECONDS:-240}
+timeout --foreground "$limit" setsid --wait bash -c '
     echo $$ >"$scratch/meta/session"
     source "$here/lib.sh"
     source "$here/$file"
     "$story"
     echo "ok: $story"' &
 child=$!
-limit=${UNWRITE_STORY_SECONDS:-240}
-while ((limit-- > 0)) && kill -0 "$child" 2>/dev/null; do
-    # Short naps at first, so that short stories end at once.
-    for _ in 1 2 3 4 5 6 7 8 9 10; do
-        kill -0 "$child" 2>/dev/null || break
-        sleep 0.1
-    done
-done
-session=$(cat "$scratch/meta/session" 2>/dev/null)
-if kill -0 "$child" 2>/dev/null; then
-    echo "FAILED: not done after ${UNWRITE_STORY_SECONDS:-240} s" >&2
-    clean_up
-    status=1
-else
-    wait "$child"
-    status=$?
-    clean_up
-fi
+wait "$child"
+status=$?
+[[ $status != 124 ]] || echo "FAILED: not done after $limit s" >&2
+clean_up
 [[ $status == 0 || $status == 77 ]] || show_logs
 grep -hsE ' (warning|error): ' "$scratch"/*/.unwrite/daemon.log | sed 's/^/daemon: /'
 if [[ -n ${UNWRITE_KEEP:-} && $status != 0 ]]; then
