@@ -4,19 +4,48 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
+#include <chrono>
 #include <cstring>
 
+#include "fs/tuning.h"
+
 namespace unwrite::fs {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// The kernel names the thread, not the process. Signal 0 asks whether it is one of ours and sends
+/// nothing.
+bool is_ours(pid_t thread) {
+    return ::syscall(SYS_tgkill, ::getpid(), thread, 0) == 0;
+}
+
+/// Who was found to be a stranger is one for a while: to be ours, his number would have to be given
+/// out anew, and numbers are given out in turn.
+bool is_stranger(pid_t thread) {
+    struct Known {
+        pid_t thread = 0;
+        Clock::time_point until{};
+    };
+    thread_local std::array<Known, 16> strangers;
+    Known& known = strangers[static_cast<std::size_t>(thread) % strangers.size()];
+    const auto now = Clock::now();
+    if (known.thread == thread && now < known.until) return true;
+    if (is_ours(thread)) return false;
+    known = {thread, now + tuning::kStranger};
+    return true;
+}
+
+}  // namespace
 
 Who who(const Server& server, pid_t thread) {
     if (thread <= 0)
         return Who::kOther;  // the kernel itself, or a process of another pid namespace
     if (thread == server.announcer.load(std::memory_order_relaxed)) return Who::kAnnouncer;
     if (thread == server.syncer.load(std::memory_order_relaxed)) return Who::kSyncer;
-    // The kernel names the thread, not the process. Signal 0 asks whether it is one of ours and
-    // sends nothing.
-    if (::syscall(SYS_tgkill, ::getpid(), thread, 0) == 0) return Who::kSelf;
-    return Who::kOther;
+    return is_stranger(thread) ? Who::kOther : Who::kSelf;
 }
 
 RawFlags& raw_flags() {

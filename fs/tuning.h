@@ -37,12 +37,22 @@ inline constexpr unsigned kBackground = 64;
 /// Threads that answer requests: as many as there are blocked requests, up to this.
 inline constexpr unsigned kFirstWorkers = 2;
 inline constexpr unsigned kMostWorkers = 256;
+/// How long a thread that was found not to be ours is not asked for again.
+inline constexpr std::chrono::milliseconds kStranger{50};
 /// Requests that are kept until a person has answered, and their bytes; beyond, they are refused.
 inline constexpr std::size_t kMostHeld = 4096;
 inline constexpr std::size_t kMostHeldBytes = std::size_t{256} << 20U;
 /// How long an idle worker looks for the next request before it sleeps, and how many may do so at
 /// once.
 inline constexpr std::chrono::microseconds kSpin{50};
+/// When to yield the processor took so long, others want it, and nobody looks for requests without
+/// sleeping for a while.
+inline constexpr std::chrono::microseconds kSlowYield{150};
+inline constexpr std::chrono::microseconds kCrowded{20'000};
+/// After so many requests in turn that came one by one, the others do not hear of new ones while
+/// the next is carried out, unless it takes as long as the second (or half of it).
+inline constexpr unsigned kAlone = 8;
+inline constexpr std::chrono::microseconds kLookAfter{1000};
 /// From so many requests on that a worker takes without having slept between, idle processors are
 /// kept awake, until this long after the last; only in machines with at most so many.
 inline constexpr unsigned kBurst = 4;

@@ -1,7 +1,5 @@
 #include "fs/workers.h"
 
-#include <sched.h>
-
 #include <cstdlib>
 #include <utility>
 
@@ -18,12 +16,10 @@ Workers::Workers(Server& server, unsigned most, Event stopping, Event ended, Doo
     : server_(server),
       session_(server.session),
       most_(most),
-      // A spinning thread takes a processor from the clients: one of two is enough, one of one is
-      // too many.
-      spinners_allowed_(std::min(2U, std::thread::hardware_concurrency() / 2)),
       stopping_(std::move(stopping)),
       ended_(std::move(ended)),
-      doorbell_(std::move(doorbell)) {}
+      // One looking thread is enough on two processors, and too many on one.
+      attendance_(std::move(doorbell), std::min(2U, std::thread::hardware_concurrency() / 2)) {}
 
 Result<std::unique_ptr<Workers>> Workers::make(Server& server, unsigned most, Idle idle) {
     TRY_ASSIGN(auto stopping, Event::make());
@@ -103,34 +99,13 @@ int Workers::receive(fuse_buf& buffer) {
     return got;
 }
 
-/// The next request is often there before a sleep would have begun. Whoever spins last listens for
-/// the others again before it does anything else: a request that blocks it must not be alone.
-int Workers::spin(fuse_buf& buffer) {
-    int got = -EAGAIN;
-    const unsigned others = spinners_.fetch_add(1);
-    if (others < spinners_allowed_) {
-        if (others == 0) doorbell_.mute();
-        const auto end = std::chrono::steady_clock::now() + tuning::kSpin;
-        while (got == -EAGAIN && !stop_ && std::chrono::steady_clock::now() < end) {
-            ::sched_yield();
-            got = receive(buffer);
-        }
-    }
-    if (spinners_.fetch_sub(1) == 1) doorbell_.listen();
-    return got;
-}
-
 /// The length of the next request, 0 at the end, or the device's error. `streak`: how many this
 /// worker took without having slept between.
-int Workers::next_request(fuse_buf& buffer, unsigned& streak) {
-    bool rung = false;
+int Workers::next_request(Attendance::Turn& turn, unsigned& streak) const {
     while (!stop_) {
-        int got = receive(buffer);
-        if (rung) doorbell_.listen();
-        if (got == -EAGAIN) got = spin(buffer);
+        const int got = turn.next();
         if (got != -EAGAIN && got != -EINTR) return got;
-        doorbell_.wait();
-        rung = true;
+        turn.sleep();
         streak = 0;
     }
     return 0;
@@ -148,8 +123,10 @@ void Workers::work() {
     fuse_buf buffer = {};
     int got = 0;
     unsigned streak = 0;
+    Attendance::Turn turn(
+        attendance_, [&] { return receive(buffer); }, stop_);
     while (!stop_) {
-        got = next_request(buffer, streak);
+        got = next_request(turn, streak);
         if (got <= 0) break;
         if (++streak > tuning::kBurst && awake_) awake_->came();
         if (idle_.fetch_sub(1) == 1) grow();

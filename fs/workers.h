@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "fs/attendance.h"
 #include "fs/awake.h"
-#include "fs/doorbell.h"
 #include "fs/event.h"
 #include "fs/library.h"
 #include "fs/server.h"
@@ -38,21 +38,18 @@ class Workers {
     void grow();
     void process(const fuse_buf& buffer);
     void work();
-    int next_request(fuse_buf& buffer, unsigned& streak);
-    int spin(fuse_buf& buffer);
+    int next_request(Attendance::Turn& turn, unsigned& streak) const;
 
     Server& server_;
     fuse_session* session_;
     unsigned most_;
-    unsigned spinners_allowed_;
     Event stopping_;
     Event ended_;
-    Doorbell doorbell_;             // mute while somebody spins
+    Attendance attendance_;
     std::unique_ptr<Awake> awake_;  // null: processors sleep when they like
     std::atomic<bool> stop_{false};
     std::atomic<int> idle_{0};  // threads that wait for a request (or are about to)
     std::atomic<unsigned> count_{0};
-    std::atomic<unsigned> spinners_{0};
     std::mutex mutex_;
     std::vector<std::thread> threads_;  // guarded by mutex_
 };

@@ -131,6 +131,14 @@ TEST_F(Bells, AreMuteWhileSomebodyLooks) {
     end_->set();
 }
 
+TEST_F(Bells, TheClockWakesOneEachTime) {
+    bell_->mute();
+    const Sleepers sleepers(*bell_, 2);
+    bell_->set_clock(std::chrono::microseconds(500));
+    EXPECT_TRUE(sleepers.come_to(2)) << "it goes on after the first time";
+    bell_->set_clock(std::chrono::microseconds(0));
+}
+
 TEST_F(Bells, TheEndWakesAll) {
     bell_->mute();
     const Sleepers sleepers(*bell_, 5);
