@@ -104,8 +104,8 @@ class Capture {
     Result<> relocated(const ObjectPtr& object, const ObjectPtr& parent, const std::string& name);
 
     /// Remembers what an object looks like after one of our own changes (journal/stamps.h):
-    /// whoever finds it otherwise finds a change behind the mount.
-    void stamp(const ObjectKey& key, int fd);
+    /// whoever finds it otherwise finds a change behind the mount. Returns what it saw.
+    Result<struct stat> stamp(const ObjectKey& key, int fd);
     /// The same of how it looks now, while nobody else can change it: gate closed.
     void stamp(const ObjectKey& key, const struct stat& now);
     std::optional<journal::Stamp> stamped(const ObjectKey& key) const;

@@ -8,12 +8,12 @@
 namespace unwrite::overlay {
 
 // Looked at under the lock: of two that write one file, whoever comes last has seen both writes.
-void Capture::stamp(const ObjectKey& key, int fd) {
+Result<struct stat> Capture::stamp(const ObjectKey& key, int fd) {
     Shard& s = shard(key);
     const std::lock_guard lock(s.mutex);
-    if (s.unseen.contains(key)) return;
-    const auto st = sys::stat_fd(fd);
-    if (st) s.known[key].stamp = journal::Stamp::of(*st);
+    TRY_ASSIGN(const struct stat st, sys::stat_fd(fd));
+    if (!s.unseen.contains(key)) s.known[key].stamp = journal::Stamp::of(st);
+    return st;
 }
 
 void Capture::stamp(const ObjectKey& key, const struct stat& now) {

@@ -76,8 +76,10 @@ Result<struct stat> LiveTree::setattr_as(const Who& who, const Caller& caller, N
         unseen_.note_set_id(object->key(), st.st_mtim);
     }
     TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kPath));
-    capture_.stamp(object->key(), handle->fd.get());
-    return objects_.stat(object);
+    const sys::ModesAtRest own;
+    TRY_ASSIGN(struct stat st, capture_.stamp(object->key(), handle->fd.get()));
+    objects_.correct(st, object->key());
+    return st;
 }
 
 Result<std::string> LiveTree::readlink(NodeId id) {
@@ -109,7 +111,7 @@ Result<> LiveTree::change_xattr(const Caller& caller, NodeId id, const std::stri
         const Capture::Touching touching(capture_, object);
         TRY(capture_.attributes(who, object));
         TRY(change(handle->fd.get()));
-        capture_.stamp(object->key(), handle->fd.get());
+        ignore(capture_.stamp(object->key(), handle->fd.get()), "it was changed all the same");
         return {};
     });
 }

@@ -14,6 +14,14 @@ namespace unwrite::overlay {
 
 namespace {
 
+/// What is made in the directory with `mode` gets that one. A default ACL takes the place of the
+/// umask (acl(5)); the backing filesystem applies it.
+mode_t mask(const Caller& caller, int directory, mode_t mode) {
+    const mode_t masked = mode & ~(caller.umask & 0777U);
+    if (masked == mode || sys::get_xattr(directory, "system.posix_acl_default")) return mode;
+    return masked;
+}
+
 Result<sys::StatX> statx_at_rest(int directory, const std::string& name) {
     const sys::ModesAtRest own;
     return sys::statx_at(directory, name);
@@ -149,9 +157,7 @@ Result<Entry> LiveTree::make_locked(const Caller& caller, const ObjectPtr& paren
     const Who who = origins_.resolve(caller);
     const Capture::Touching touching(capture_, parent, name, standing);
     TRY(capture_.name(who, parent, name, std::nullopt, std::nullopt));
-    // A default ACL takes the place of the umask (acl(5)); the backing filesystem applies it.
-    const bool has_default_acl = sys::get_xattr(directory, "system.posix_acl_default").ok();
-    const mode_t masked = has_default_acl ? mode : mode & ~(caller.umask & 0777U);
+    const mode_t masked = mask(caller, directory, mode);
     crash_point("tree.make.before");
     {
         const ActAs act(caller);
@@ -209,12 +215,10 @@ Result<Entry> LiveTree::tmpfile(const Caller& caller, NodeId parent, mode_t mode
     TRY_ASSIGN(const ObjectPtr directory, objects_.get(parent));
     TRY_ASSIGN(const HandlePtr handle, open_parent(directory));
     UniqueFd made;
+    const mode_t masked = mask(caller, handle->fd.get(), mode);
     {
-        const bool has_default_acl =
-            sys::get_xattr(handle->fd.get(), "system.posix_acl_default").ok();
         const ActAs act(caller);
-        TRY_ASSIGN(made, sys::open_at(handle->fd.get(), ".", O_TMPFILE | O_RDWR,
-                                      has_default_acl ? mode : mode & ~(caller.umask & 0777U)));
+        TRY_ASSIGN(made, sys::open_at(handle->fd.get(), ".", O_TMPFILE | O_RDWR, masked));
     }
     TRY_ASSIGN(sys::StatX x, sys::statx_at(made.get(), ""));
     const ObjectKey key = key_of(x);
