@@ -8,12 +8,15 @@
 // the attic. So exchanged names, cycles, renamed parents and file-to-directory flips need no order.
 // Aspects follow, and the directories' attributes last, for moving names changes mtimes.
 //
+// invert() and what belongs to it are in restorer_inverse.cpp.
+//
 // What is carried (unseen.h) is not read from the file: its image is how things stand. And it is
 // written first, and beside whoever changes it unseen meanwhile.
 #pragma once
 
 #include <functional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/progress.h"
 #include "overlay/attributes.h"
@@ -49,7 +52,13 @@ class Restorer {
     void changed_anything();
 
  private:
+    /// By directories, and in each as the objects were made.
+    using Names = std::vector<const journal::NameState*>;
+    static Names in_order(const journal::Delta& delta);
+    static Error parent_missing(const journal::NameImage& image, const Error& why);
     using Seen = std::unordered_map<const journal::NameState*, std::optional<ObjectKey>>;
+    void look_around(const Names& names);
+    bool is_empty(const ObjectKey& directory);
     Result<> invert_name(const journal::Delta& delta, const journal::NameState& state,
                          journal::DeltaWriter& into);
     Result<std::optional<NameKey>> name_to_leave(const journal::NameImage& image);
@@ -86,6 +95,12 @@ class Restorer {
     // What invert() saw at each name, for the apply() that follows with the same delta. Without it
     // (recovery) there is none.
     Seen seen_;
+    /// What invert() found out at one look, while it lasts.
+    struct Looked {
+        std::unordered_set<ObjectKey> empty{};     ///< directories
+        std::unordered_set<ObjectKey> in_attic{};  ///< some of what is there
+    };
+    Looked looked_;
     Restored restored_;
     bool changed_anything_ = false;
     std::vector<NameKey> changed_name_keys_;
