@@ -62,10 +62,12 @@ struct DeltaWriter::State {
     std::shared_mutex gate;
 };
 
+// Nearly all deltas are new ones. Without a log there is no data (remove_delta() removes the log
+// first): what a kill left of it is written behind, and not looked for before that.
 void DeltaWriter::State::adopt() {
     broken = adopt_log();
+    if (!log) return;
     const auto st = sys::stat_at(deltas, delta_data_name(number));
-    if (st) data_end = static_cast<std::uint64_t>(st->st_size);
     packed = !st && sys::stat_at(deltas, packed_data_name(number)).ok();
 }
 
@@ -127,8 +129,12 @@ Result<std::uint64_t> DeltaWriter::State::reserve(std::uint64_t offset, std::uin
                      "write to delta " + std::to_string(number) + ": its data is compressed");
     }
     if (!data) {
-        TRY_ASSIGN(data, sys::open_at(deltas, delta_data_name(number), O_RDWR | O_CREAT, 0600));
+        TRY_ASSIGN(UniqueFd file,
+                   sys::open_at(deltas, delta_data_name(number), O_RDWR | O_CREAT, 0600));
         crash_point("delta.data.created");
+        TRY_ASSIGN(const struct stat st, sys::stat_fd(file.get()));
+        data_end = static_cast<std::uint64_t>(st.st_size);
+        data = std::move(file);
     }
     std::uint64_t position = data_end;
     if (length >= kUnit) {

@@ -189,6 +189,18 @@ TEST_F(DeltaLog, ALaterLifeContinues) {
     EXPECT_EQ(content(delta, kOther, 6), "second");
 }
 
+// Of a delta that was being removed when the process was killed; another delta may share the file.
+TEST_F(DeltaLog, DataWithoutALogIsWrittenBehind) {
+    scratch_.write("7.dat", "left");
+    scratch_.write("7.dat.zst", "left, too");
+    DeltaWriter writer(scratch_.fd(), 7);
+    EXPECT_TRUE(writer.empty());
+    ASSERT_OK(writer.size(kFile, 6, 1));
+    ASSERT_OK(writer.content(kFile, source("first!").get(), 0, 6));
+    EXPECT_EQ(content(read(), kFile, 6), "first!");
+    EXPECT_EQ(scratch_.read("7.dat"), "leftfirst!");
+}
+
 TEST_F(DeltaLog, ATornTailIsCutAndWrittenOver) {
     {
         DeltaWriter writer(scratch_.fd(), 7);
