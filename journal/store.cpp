@@ -188,11 +188,11 @@ Result<std::vector<Origin>> Store::origins() {
 /// Runs `body` in one transaction; whatever fails takes all of it back.
 template <class Body>
 auto Store::State::transaction(Body&& body) -> decltype(body()) {
-    TRY(database.execute("BEGIN IMMEDIATE"));
+    TRY(begin.run());
     auto result = body();
     if (result) {
         crash_point("store.commit.before");
-        const auto committed = database.execute("COMMIT");
+        const auto committed = commit.run();
         if (committed) {
             crash_point("store.commit.after");
             return result;
@@ -214,15 +214,19 @@ Result<OriginNumber> Store::add_origin(const Origin& origin) {
 
 Result<> Store::State::write_tags(const Node& node) {
     TRY(delete_tags.run(node.number));
+    return add_tags(node);
+}
+
+Result<> Store::State::add_tags(const Node& node) {
     for (const auto& [key, value] : node.tags)
         TRY(insert_tag.run(node.number, key, value));
     return {};
 }
 
 Result<> Store::State::insert_node_row(const Node& node) {
-    TRY(insert_node.run(node.number, node.parent, static_cast<std::uint32_t>(node.kind), node.name,
-                        node.text, node.time_ns, node.origin, node.delta, node.down, node.open));
-    return write_tags(node);
+    return insert_node.run(node.number, node.parent, static_cast<std::uint32_t>(node.kind),
+                           node.name, node.text, node.time_ns, node.origin, node.delta, node.down,
+                           node.open);
 }
 
 Result<> Store::State::update_node_row(const Node& node) {
@@ -232,7 +236,7 @@ Result<> Store::State::update_node_row(const Node& node) {
         return Error(ErrorKind::kNotFound, ENOENT,
                      "update node n" + std::to_string(node.number) + ": there is none");
     }
-    return write_tags(node);
+    return {};
 }
 
 Result<> Store::State::remove_node(NodeNumber number) {
@@ -264,14 +268,17 @@ Result<> Store::State::apply_nodes(const Change& change, Counters& counters, Cha
     for (Node node : change.add_nodes) {
         if (change.redo_tip_is_added_node && !changed.nodes.empty())
             node.parent = changed.nodes.front();
-        if (node.number == 0) node.number = counters.next_node;
+        const bool is_new = node.number == 0;
+        if (is_new) node.number = counters.next_node;
         counters.next_node = std::max(counters.next_node, node.number + 1);
         changed.nodes.push_back(node.number);
         TRY(insert_node_row(node));
+        TRY(is_new ? add_tags(node) : write_tags(node));
         if (after != nullptr) after->put(std::move(node));
     }
     for (const Node& node : change.update_nodes) {
         TRY(change.remove_other_nodes ? insert_node_row(node) : update_node_row(node));
+        TRY(write_tags(node));
         if (after != nullptr) after->put(node);
     }
     for (const NodeNumber number : change.remove_nodes) {

@@ -82,6 +82,8 @@ Result<> Store::State::prepare() {
         const char* sql;
     };
     const Entry entries[] = {
+        {&begin, "BEGIN IMMEDIATE"},
+        {&commit, "COMMIT"},
         {&select_head,
          "SELECT root, current, open_delta, redo_tip, mode, next_node, next_delta FROM head"},
         {&update_head,

@@ -35,12 +35,14 @@ struct Store::State {
     Result<> update_node_row(const Node& node);
     Result<> remove_node(NodeNumber number);
     Result<> write_tags(const Node& node);
+    Result<> add_tags(const Node& node);
     Result<> write_pending(const std::optional<Pending>& pending);
     Result<> write_counters(const Counters& counters);
 
     std::optional<Known> known;
     UniqueFd directory;  // the database's path goes through it
     Database database;   // after it, the statements: they are finalized first
+    Statement begin, commit;
     Statement select_head, update_head;
     Statement select_nodes, select_node, insert_node, update_node, delete_node, delete_nodes;
     Statement select_tags, select_all_tags, insert_tag, delete_tags, delete_all_tags;
