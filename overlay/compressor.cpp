@@ -33,11 +33,15 @@ Compressor::~Compressor() {
 
 void Compressor::add(journal::DeltaNumber sealed) {
     if (!cold_ || sealed == 0) return;
+    bool is_first = false;
     {
         const std::lock_guard lock(mutex_);
-        due_.emplace(Clock::now() + *cold_, sealed);
+        const auto added = due_.emplace(Clock::now() + *cold_, sealed);
+        is_first = added == due_.begin();
     }
-    wake_.notify_one();
+    // Else the thread wakes for another one before this one is due: to wake it now takes longer
+    // than all else that is done here.
+    if (is_first) wake_.notify_one();
 }
 
 void Compressor::work() {
