@@ -3,11 +3,13 @@
 #include <linux/close_range.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <climits>
 #include <utility>
 
 #include "base/syscalls.h"
 #include "fs/threads.h"
+#include "fs/tuning.h"
 
 namespace unwrite::fs {
 
@@ -39,9 +41,16 @@ void Helper::post(std::function<void()> job) {
     changed_.notify_all();  // without the lock, or who is woken would wait for it
 }
 
+// Most jobs are over sooner than a sleeping thread is awake again.
 bool Helper::wait(std::chrono::milliseconds patience) {
     std::unique_lock lock(mutex_);
     const std::uint64_t target = posted_;
+    lock.unlock();
+    const auto spin = std::min<std::chrono::microseconds>(tuning::kSpin, patience);
+    const auto end = std::chrono::steady_clock::now() + spin;
+    while (done_.load() < target && std::chrono::steady_clock::now() < end)
+        std::this_thread::yield();
+    lock.lock();
     return changed_.wait_for(lock, patience, [&] { return done_ >= target; });
 }
 

@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -42,7 +43,7 @@ class Helper {
     std::condition_variable changed_;
     std::deque<std::function<void()>> jobs_;
     std::uint64_t posted_ = 0;
-    std::uint64_t done_ = 0;
+    std::atomic<std::uint64_t> done_{0};  // written with the lock held
     bool stopping_ = false;
     pid_t id_ = 0;
     Result<> state_;

@@ -43,7 +43,7 @@ inline constexpr std::chrono::milliseconds kStranger{50};
 inline constexpr std::size_t kMostHeld = 4096;
 inline constexpr std::size_t kMostHeldBytes = std::size_t{256} << 20U;
 /// How long an idle worker looks for the next request before it sleeps, and how many may do so at
-/// once.
+/// once; so long, too, who waits for a helper looks whether it has done.
 inline constexpr std::chrono::microseconds kSpin{50};
 /// When to yield the processor took so long, others want it, and nobody looks for requests without
 /// sleeping for a while.
