@@ -69,13 +69,14 @@ Result<> Channel::write_line(std::string_view line, Milliseconds limit) {
     text += '\n';
     std::string_view remaining = text;
     while (!remaining.empty()) {
-        TRY(wait(POLLOUT, left(start, limit)));
         const ssize_t put =
             ::send(socket_.get(), remaining.data(), remaining.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
         if (put < 0) {
             const Error error = sys::last_error();
-            if (error.number() == EINTR || error.number() == EAGAIN) continue;
-            return error;
+            if (error.number() == EINTR) continue;
+            if (error.number() != EAGAIN) return error;
+            TRY(wait(POLLOUT, left(start, limit)));
+            continue;
         }
         remaining.remove_prefix(static_cast<std::size_t>(put));
     }
