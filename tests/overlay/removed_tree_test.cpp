@@ -92,5 +92,16 @@ TEST_F(RemovedTree, WhatWasPutThereBehindTheMountIsKept) {
     EXPECT_EQ(difference(removed, world_->look()), "");
 }
 
+TEST_F(RemovedTree, KilledInTheMiddleItComesBack) {
+    for (const char* point :
+         {"restore.invert.name:70", "restore.fill.before:1", "restore.fill.after:1",
+          "restore.fill.after:60", "restore.fill.after:103", "cross.arrive.before:1"}) {
+        remove_tree();
+        ASSERT_TRUE(is_killed_at(point, [this] { return discard(); })) << point;
+        begin();
+        EXPECT_EQ(difference(before_, world_->look()), "") << point;
+    }
+}
+
 }  // namespace
 }  // namespace unwrite::tests
