@@ -105,26 +105,32 @@ class Checkpoint(TreeMeasure):
     """A checkpoint after one changed file, beside the copy that it replaces."""
 
     subjects = ("native", *OURS)
+    REPEATS = 9   # one by one they differ by how deep the processors slept
 
     def prepare(self, raw):
         make_tree(raw, self.count)
 
     def once(self, subject):
-        modify(subject.path, 1, os.urandom(8))
         if isinstance(subject, Unwrite):
             row = f"checkpoint, {number(self.count)} files"
-            rows = {row: elapsed(subject.command, "checkpoint")}
-            modify(subject.path, 1, os.urandom(8))
             with subject.connect() as connection:
                 subject.ask(connection, "info")
-                rows[f"{row}, in the daemon"] = elapsed(subject.ask, connection, "checkpoint")
-            return rows
+                return {row: self.median(subject, subject.command, "checkpoint"),
+                        f"{row}, in the daemon": self.median(subject, subject.ask, connection,
+                                                             "checkpoint")}
         if self.count > 10_000:
             return {}
         copy = subject.home / "copy"
         seconds = elapsed(run, "cp", "-a", subject.path / "tree", copy)
         shutil.rmtree(copy)
         return {f"cp -a of {number(self.count)} files": seconds}
+
+    def median(self, subject, function, *arguments):
+        found = []
+        for _ in range(self.REPEATS):
+            modify(subject.path, 1, os.urandom(8))
+            found.append(elapsed(function, *arguments))
+        return statistics.median(found)
 
 
 class FirstWrite(Measure):
@@ -144,18 +150,22 @@ class FirstWrite(Measure):
         size = f"{self.sizes.big_file >> 20:,} MiB"
         found = [self.writes(subject)
                  for _ in range(1 if isinstance(subject, Overlay) else self.REPEATS)]
+        durable = [self.writes(subject, durable=True)[0] for _ in found]
         rows = {f"first 4 KiB write into {size}": statistics.median(one[0] for one in found),
-                f"second 4 KiB write into {size}": statistics.median(one[1] for one in found)}
+                f"second 4 KiB write into {size}": statistics.median(one[1] for one in found),
+                f"first 4 KiB write into {size}, with fsync": statistics.median(durable)}
         if isinstance(subject, Unwrite):
             rows["journal of a first 4 KiB write (KiB)"] = statistics.median(
                 one[2] for one in found)
         return rows
 
-    def writes(self, subject):
+    def writes(self, subject, durable=False):
         """(first, second, KiB that the journal grew by)"""
         def write():
             descriptor = os.open(subject.path / "big", os.O_RDWR)
             os.pwrite(descriptor, b"x" * 4096, self.sizes.big_file // 2)
+            if durable:
+                os.fsync(descriptor)
             os.close(descriptor)
 
         ours = isinstance(subject, Unwrite)
