@@ -2,6 +2,7 @@
 // that it was changed at all since somebody counted.
 #include <algorithm>
 
+#include "base/lend_mode.h"
 #include "journal/unseen_notes.h"
 #include "overlay/capture.h"
 
@@ -11,6 +12,7 @@ namespace unwrite::overlay {
 Result<struct stat> Capture::stamp(const ObjectKey& key, int fd) {
     Shard& s = shard(key);
     const std::lock_guard lock(s.mutex);
+    const sys::ModesAtRest own;
     TRY_ASSIGN(const struct stat st, sys::stat_fd(fd));
     if (!s.unseen.contains(key)) s.known[key].stamp = journal::Stamp::of(st);
     return st;

@@ -76,7 +76,6 @@ Result<struct stat> LiveTree::setattr_as(const Who& who, const Caller& caller, N
         unseen_.note_set_id(object->key(), st.st_mtim);
     }
     TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kPath));
-    const sys::ModesAtRest own;
     TRY_ASSIGN(struct stat st, capture_.stamp(object->key(), handle->fd.get()));
     objects_.correct(st, object->key());
     return st;

@@ -3,8 +3,8 @@
 #include <set>
 
 #include "base/crash_point.h"
-#include "base/lend_mode.h"
 #include "base/progress.h"
+#include "base/syscalls.h"
 #include "overlay/restorer.h"
 
 namespace unwrite::overlay {
@@ -164,7 +164,8 @@ Result<> Restorer::invert_object(const ObjectKey& key, const ObjectImage& image,
 bool Restorer::is_empty(const ObjectKey& directory) {
     const auto handle = locator_.directory(directory);
     if (!handle) return false;
-    const auto listing = sys::open_unseen((*handle)->fd.get(), O_RDONLY | O_DIRECTORY);
+    // No mode is lent for this: a kill would leave it.
+    const auto listing = sys::reopen((*handle)->fd.get(), O_RDONLY | O_DIRECTORY | O_NOATIME);
     if (!listing) return false;
     return sys::is_empty_directory(listing->get()).value_or(false);
 }

@@ -110,6 +110,26 @@ SCRIPT
     same start
 }
 
+# A mode that is lent stays when the daemon is killed in that moment: for a look alone none is.
+S73_S75_no_mode_is_lent_to_look() {
+    needs strace
+    mkdir "$W/d"
+    touch "$W"/d/{1..50}
+    chmod 300 "$W/d"
+    chown -R nobody "$W"
+    remember start
+    as_nobody <<'SCRIPT'
+"$program" mount "$W"
+rm "$W"/d/{1..50}
+"$program" unmount "$W"
+strace -o /dev/null true || exit 77
+strace -f -qq -o "$HOME/trace" "$program" -C "$W" rollback root
+# Some versions of strace know the newest chmod by its number.
+! grep -E "chmod.* 0700|syscall_0x1c4.* 0x1c0," "$HOME/trace"
+SCRIPT
+    same start
+}
+
 # Root in a user namespace of its own, who is nobody outside: the kernel lets it mount in a mount namespace of its own.
 S75_root_of_a_user_namespace() {
     project
