@@ -155,6 +155,7 @@ Result<Served> open_all(DaemonOptions& options, bool keep_stderr) {
     mounting.data_path = options.data_path;
     mounting.keep_long = options.keep_long;
     mounting.idle = options.config.idle;
+    mounting.spin = options.spin;
     mounting.waiting = &served.session->waiting();
     TRY_ASSIGN(served.mount, fs::Mount::create(served.session->tree(), mounting));
     TRY_ASSIGN(served.signals, SignalWatch::start(*served.mount));

@@ -19,6 +19,7 @@ struct DaemonOptions {
     bool allow_other = false;  ///< for other users than the one who mounts
     fs::DataPathKind data_path = fs::DataPathKind::kObserved;
     bool keep_long = true;  ///< fs::MountOptions
+    bool spin = true;       ///< fs::MountOptions
     Config config;
 };
 

@@ -114,10 +114,18 @@ Result<> wait_for_end(const control::Remote& remote) {
                  fmt::format("wait, or end process {} by force", remote.info().pid));
 }
 
-/// For tests, and where the kernel is not to be trusted with it.
-bool keeps_long() {
-    const char* variable = std::getenv("UNWRITE_CACHES");
-    return variable == nullptr || std::string_view(variable) != "short";
+std::string_view variable(const char* name) {
+    const char* value = std::getenv(name);
+    return value != nullptr ? value : "";
+}
+
+/// For tests, and where something is not to be trusted with it.
+void obey_environment(DaemonOptions& options) {
+    options.keep_long = variable("UNWRITE_CACHES") != "short";
+    options.spin = variable("UNWRITE_SPIN") != "no";
+    const std::string_view idle = variable("UNWRITE_IDLE");
+    if (idle == "awake") options.config.idle = fs::Idle::kAwake;
+    if (idle == "asleep") options.config.idle = fs::Idle::kAsleep;
 }
 
 /// Observed costs least for what most programs do, and needs no right: the choice unless somebody
@@ -125,9 +133,9 @@ bool keeps_long() {
 /// wishes, and the option demands.
 Result<fs::DataPathKind> data_path_of(const MountRequest& request, int workspace) {
     std::string name = request.data_path;
-    const char* variable = std::getenv("UNWRITE_DATA_PATH");
-    const bool wished = name == "auto" && variable != nullptr && *variable != '\0';
-    if (wished) name = variable;
+    const std::string_view wish = variable("UNWRITE_DATA_PATH");
+    const bool wished = name == "auto" && !wish.empty();
+    if (wished) name = wish;
     if (name == "auto" || name == "observed") return fs::DataPathKind::kObserved;
     if (name == "passthrough") {
         const Result<> can = fs::can_pass_through(workspace);
@@ -161,7 +169,7 @@ Result<DaemonOptions> prepare(Context& context, const MountRequest& request) {
     TRY_ASSIGN(options.config, load_config(options.workspace.get()));
     options.allow_other = request.allow_other || ::geteuid() == 0;
     TRY_ASSIGN(options.data_path, data_path_of(request, options.workspace.get()));
-    options.keep_long = keeps_long();
+    obey_environment(options);
     return options;
 }
 

@@ -13,9 +13,9 @@
 # unwrite_script_test(NAME COMMAND ... [LABELS ...] [TIMEOUT seconds] [SERIAL])
 #   A script run by ctest. Exit status 77 means skipped.
 #
-# unwrite_in_modes(NAME COMMAND ... [MODES ...] [LABELS ...] [DEPENDS ...] [TIMEOUT seconds])
-#   The same script in each mode but the usual one (tests/README.md): NAME.passthrough,
-#   NAME.short and NAME.compressed, or those of MODES, with the label "modes" besides.
+# unwrite_in_modes(NAME COMMAND ... MODES ... [LABELS ...] [DEPENDS ...] [TIMEOUT seconds])
+#   The same script in other modes than the usual one: NAME.passthrough and so on, with the
+#   label "modes" besides. tests/README.md has the modes and what they are.
 #
 # Every test gets UNWRITE_SOURCE_DIR and UNWRITE_BUILD_DIR in its environment. The target
 # tests_<label> builds what the tests with that label need and nothing else.
@@ -95,11 +95,15 @@ function(unwrite_in_modes name)
     set(passthrough UNWRITE_DATA_PATH=passthrough)
     set(short UNWRITE_CACHES=short)
     set(compressed UNWRITE_COMPRESS_AFTER=0)
-    if(NOT arg_MODES)
-        set(arg_MODES passthrough short compressed)
-    endif()
+    set(unprivileged)
+    set(waiting UNWRITE_SPIN=no UNWRITE_IDLE=asleep)
+    set(awake UNWRITE_IDLE=awake)
     foreach(mode IN LISTS arg_MODES)
-        unwrite_script_test(${name}.${mode} COMMAND ${arg_COMMAND} LABELS ${arg_LABELS} modes
+        set(command ${arg_COMMAND})
+        if(mode STREQUAL unprivileged)
+            list(PREPEND command ${unwrite_as_user})
+        endif()
+        unwrite_script_test(${name}.${mode} COMMAND ${command} LABELS ${arg_LABELS} modes
                             DEPENDS ${arg_DEPENDS} TIMEOUT ${arg_TIMEOUT})
         set_property(TEST ${name}.${mode} APPEND PROPERTY ENVIRONMENT ${${mode}})
     endforeach()

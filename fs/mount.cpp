@@ -43,6 +43,7 @@ class Mount::Impl {
     Event stop_;
     unsigned most_workers_ = tuning::kMostWorkers;
     Idle idle_ = Idle::kChoose;
+    bool spin_ = true;
     MountPlace place_;
     SessionPointer session_;
     overlay::Waiting* waiting_ = nullptr;
@@ -61,6 +62,7 @@ Result<std::unique_ptr<Mount::Impl>> Mount::Impl::create(overlay::Tree& tree,
     std::unique_ptr<Impl> impl(new Impl(tree, std::move(stop)));
     if (options.workers != 0) impl->most_workers_ = options.workers;
     impl->idle_ = options.idle;
+    impl->spin_ = options.spin;
     impl->waiting_ = options.waiting;
     TRY_ASSIGN(const std::string mountpoint, resolve_mountpoint(options.mountpoint));
     if (options.data_path == DataPathKind::kPassthrough) {
@@ -111,7 +113,7 @@ Result<> Mount::Impl::start() {
     if (waiting_ != nullptr) {
         TRY_ASSIGN(held_, Held::start(server_, *waiting_));
     }
-    TRY_ASSIGN(workers_, Workers::make(server_, most_workers_, idle_));
+    TRY_ASSIGN(workers_, Workers::make(server_, most_workers_, idle_, spin_));
     // Before the first request is answered: a checkpoint may follow it at once and needs the
     // mappings written back.
     {

@@ -36,6 +36,7 @@ struct MountOptions {
     /// else for a second. On the path passthrough it never does.
     bool keep_long = true;
     Idle idle = Idle::kChoose;
+    bool spin = true;  ///< whether an idle worker looks for the next request before it sleeps
     /// Where requests wait for a person's answer; null: none does. Outlives the mount.
     overlay::Waiting* waiting = nullptr;
 };

@@ -12,24 +12,27 @@
 
 namespace unwrite::fs {
 
-Workers::Workers(Server& server, unsigned most, Event stopping, Event ended, Doorbell doorbell)
+Workers::Workers(Server& server, unsigned most, bool spin, Event stopping, Event ended,
+                 Doorbell doorbell)
     : server_(server),
       session_(server.session),
       most_(most),
       stopping_(std::move(stopping)),
       ended_(std::move(ended)),
       // One looking thread is enough on two processors, and too many on one.
-      attendance_(std::move(doorbell), std::min(2U, std::thread::hardware_concurrency() / 2)) {}
+      attendance_(std::move(doorbell),
+                  spin ? std::min(2U, std::thread::hardware_concurrency() / 2) : 0) {}
 
-Result<std::unique_ptr<Workers>> Workers::make(Server& server, unsigned most, Idle idle) {
+Result<std::unique_ptr<Workers>> Workers::make(Server& server, unsigned most, Idle idle,
+                                               bool spin) {
     TRY_ASSIGN(auto stopping, Event::make());
     TRY_ASSIGN(auto ended, Event::make());
     const int device = fuse_session_fd(server.session);
     const int flags = ::fcntl(device, F_GETFL);
     if (flags < 0 || ::fcntl(device, F_SETFL, flags | O_NONBLOCK) < 0) return sys::last_error();
     TRY_ASSIGN(Doorbell doorbell, Doorbell::make(device, stopping.fd()));
-    std::unique_ptr<Workers> workers(
-        new Workers(server, most, std::move(stopping), std::move(ended), std::move(doorbell)));
+    std::unique_ptr<Workers> workers(new Workers(server, most, spin, std::move(stopping),
+                                                 std::move(ended), std::move(doorbell)));
     workers->awake_ = Awake::make(idle);
     return Result<std::unique_ptr<Workers>>(std::move(workers));
 }

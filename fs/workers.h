@@ -20,7 +20,8 @@ namespace unwrite::fs {
 class Workers {
  public:
     /// `most`: how many threads there may be. The server's session is mounted, and outlives this.
-    static Result<std::unique_ptr<Workers>> make(Server& server, unsigned most, Idle idle);
+    static Result<std::unique_ptr<Workers>> make(Server& server, unsigned most, Idle idle,
+                                                 bool spin);
     ~Workers();  ///< stops and joins
 
     Result<> start();
@@ -32,7 +33,8 @@ class Workers {
     unsigned count() const { return count_.load(); }
 
  private:
-    Workers(Server& server, unsigned most, Event stopping, Event ended, Doorbell doorbell);
+    Workers(Server& server, unsigned most, bool spin, Event stopping, Event ended,
+            Doorbell doorbell);
     int receive(fuse_buf& buffer);
     Result<> add();
     void grow();

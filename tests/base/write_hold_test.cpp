@@ -62,12 +62,11 @@ class WriteHold : public ::testing::Test {
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
         EXPECT_GE(shared_->done, before + 3);
     }
-    /// What had been let through may end.
+    /// But for one that had been let through, which may end as late as it likes.
     void expect_no_writes() const {
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));
         const std::uint64_t before = shared_->done;
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
-        EXPECT_EQ(shared_->done, before);
+        EXPECT_LE(shared_->done, before + 1);
     }
 
     Scratch scratch_;

@@ -94,8 +94,9 @@ TEST(Guard, ASignalForTheProgramReachesTheCommand) {
 
 TEST(Guard, WhatTheCommandLeavesBehindIsEnded) {
     const Scratch scratch;
-    const Ended ended =
-        shell(scratch, "(sleep 100 & echo $! >pid; exec setsid sleep 100) & sleep 0.2; exit 3");
+    const Ended ended = shell(scratch,
+                              "(sleep 100 & echo $! >pid; exec setsid sleep 100) & "
+                              "until [ -s pid ]; do sleep 0.01; done; exit 3");
     EXPECT_EQ(exit_code_of(ended), 3);
     EXPECT_GE(ended.leftovers, 2u);
     EXPECT_TRUE(is_gone(std::stoi(scratch.read("pid"))));

@@ -1,14 +1,14 @@
 # Captured bytes are compressed when they are cold, while everything goes on.
 # shellcheck shell=bash
 
-# sources: files that shrink, and one that does not.
+# sources FILES: files that shrink, and one that does not.
 sources() {
     touch "$W/a"
     ! cp --reflink=always "$W/a" "$W/b" 2>/dev/null || skip "blocks are shared here: nothing is compressed before it is written back"
     rm -f "$W/a" "$W/b"
     mkdir -p "$W/src"
     local i
-    for i in $(seq 60); do
+    for i in $(seq "$1"); do
         seq "$i" 37 90000 | sed "s/^/int field_$i = /; s/\$/;/" >"$W/src/f$i.c"
     done
     head -c 300000 /dev/urandom >"$W/blob"
@@ -39,7 +39,7 @@ compressed() {
 }
 
 S49_S64_cold_bytes_are_compressed_and_come_back() {
-    sources
+    sources 60
     remember start
     export UNWRITE_COMPRESS_AFTER=0
     begin_beside
@@ -79,7 +79,7 @@ S49_S64_cold_bytes_are_compressed_and_come_back() {
 }
 
 S49_nothing_is_compressed_where_that_is_off() {
-    sources
+    sources 12
     mkdir -p "$XDG_CONFIG_HOME/unwrite"
     printf '[journal]\ncompress = "off"\n' >"$XDG_CONFIG_HOME/unwrite/unwrite.toml"
     export UNWRITE_COMPRESS_AFTER=0
@@ -93,7 +93,7 @@ S49_nothing_is_compressed_where_that_is_off() {
 }
 
 S67_killed_while_it_compresses() {
-    sources
+    sources 12
     remember start
     local point
     for point in begun written verified renamed synced raw-removed; do

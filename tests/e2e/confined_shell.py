@@ -9,6 +9,7 @@ import select
 import signal
 import sys
 import time
+from pathlib import Path
 
 shown = b""
 
@@ -21,6 +22,14 @@ def wait_for(terminal, text):
         assert ready, f"{text!r} did not come; shown: {shown!r}"
         shown += os.read(terminal, 65536)
     shown = shown[shown.index(text) + len(text):]
+
+
+def in_front(terminal, name):
+    """Waits until that is the program which the terminal's signals go to: a signal before belongs to the shell."""
+    end = time.monotonic() + 20
+    while Path(f"/proc/{os.tcgetpgrp(terminal)}/comm").read_text(encoding="utf-8").strip() != name:
+        assert time.monotonic() < end, f"{name} is not in front"
+        time.sleep(0.01)
 
 
 def main():
@@ -37,7 +46,7 @@ def main():
         wait_for(terminal, text)
     print("  a shell, on a terminal")
     os.write(terminal, b"sleep 300\n")
-    time.sleep(0.5)
+    in_front(terminal, "sleep")
     os.write(terminal, b"\x03")
     wait_for(terminal, b"[ready] ")
     os.write(terminal, b"echo code$?\n")
@@ -45,13 +54,13 @@ def main():
     wait_for(terminal, b"[ready] ")
     print("  SIGINT ends what is in front, not the shell")
     os.write(terminal, b"sleep 300\n")
-    time.sleep(0.5)
+    in_front(terminal, "sleep")
     os.write(terminal, b"\x1a")
     wait_for(terminal, b"Stopped")
     wait_for(terminal, b"[ready] ")
     os.write(terminal, b"jobs; fg\n")
     wait_for(terminal, b"sleep 300")
-    time.sleep(0.5)
+    in_front(terminal, "sleep")
     os.write(terminal, b"\x03")
     wait_for(terminal, b"[ready] ")
     print("  SIGTSTP stops it, SIGCONT goes on")

@@ -227,7 +227,7 @@ S67_killed_at_any_moment() {
 }
 
 S67_power_cut() {
-    [[ $EUID == 0 ]] || skip "it needs root to mount a filesystem"
+    needs_root "to mount a filesystem"
     needs mkfs.ext4
     mkdir -p "$scratch/disk.d" "$scratch/after.d" "$XDG_CONFIG_HOME/unwrite"
     truncate -s 64M "$scratch/disk"

@@ -68,8 +68,8 @@ S165_versions_and_damage() {
     equal f "$(seq 10)"
     end
     say "somebody else's state directory is not trusted"
-    chown 12345 "$W/.unwrite"
-    expect 4 mount "$W"
+    if_root chown 12345 "$W/.unwrite"
+    if_root expect 4 mount "$W"
     rm -r "$W/.unwrite"
     ln -s "$scratch/home" "$W/.unwrite"
     expect 4 mount "$W"
@@ -123,7 +123,7 @@ S165_with_a_bad_configuration_nothing_is_done() {
 }
 
 S165_a_workspace_that_cannot_be_written() {
-    [[ $EUID == 0 ]] || skip "it needs root to make a mount read-only"
+    needs_root "to make a mount read-only"
     echo x >"$W/f"
     mount --bind "$W" "$W"
     mount -o remount,ro,bind "$W"
@@ -272,14 +272,11 @@ S166_the_journal_comes_before_the_change() {
     begin
     strace -f -y -qq -p "$daemon" -o "$scratch/trace" -s 0 \
         -e trace=pwrite64,write,pwritev,fdatasync,fsync,renameat2,renameat,unlinkat,linkat,ftruncate 2>"$scratch/err" &
-    local tracer=$! i
-    for i in $(seq 100); do
-        [[ -z $(grep -s "^TracerPid:.0$" "/proc/$daemon/status") ]] && break
-        sleep 0.05
-    done
+    local tracer=$!
+    traced_by "$tracer"
     printf XYZ | dd of=overwritten bs=1 seek=5000 conv=notrunc status=none
     rm deleted
-    kill "$tracer"
+    kill "$tracer" 2>/dev/null || true
     wait "$tracer" || true
     [[ -s $scratch/trace ]] || skip "strace cannot look at the daemon here: $(cat "$scratch/err")"
     python3 - "$scratch/trace" "$W" <<'PYTHON'
@@ -319,7 +316,7 @@ S166_a_run_is_noted_first_and_never_repeated() {
     "$program" run --on-exit keep --session bot -- \
         sh -c 'read -r order <"$0/go"; echo once >>f; echo once >>"$0/outside"; read -r order <"$0/end"' "$scratch" \
         >"$scratch/run.out" 2>&1 </dev/null &
-    local run=$! i
+    local run=$!
     exec 3>"$scratch/go"
     u --json log --all
     json 'any(e["node"]["kind"] == "run" and e["node"]["text"].startswith("sh -c read") for e in j["entries"])'
@@ -327,7 +324,7 @@ S166_a_run_is_noted_first_and_never_repeated() {
     absent "$scratch/outside"
     echo go >&3
     exec 3>&-
-    for i in $(seq 100); do [[ -s $scratch/outside ]] && break; sleep 0.05; done
+    while kill -0 "$run" && [[ ! -s $scratch/outside ]]; do sleep 0.05; done
     say "the daemon is killed in the middle of it"
     cd /
     kill -KILL "$daemon"

@@ -164,8 +164,13 @@ S1_S165_integrate_what_cannot_be_done_changes_nothing() {
     refuses 2 opencode "nested too deeply"
     say "a directory that cannot be written"
     if [[ $EUID != 0 ]]; then
+        # This is found out when it is written, after what was before has been remembered.
         chmod 555 .gemini
-        refuses 1 gemini-cli "Permission denied"
+        before=$(everything)
+        expect 4 integrate gemini-cli
+        err_has "permission denied"
+        [[ $(everything) == "$before" ]] || fail "something was changed"
+        chmod 755 .gemini
     fi
 }
 

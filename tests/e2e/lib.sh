@@ -16,6 +16,11 @@ say() { printf '* %s\n' "$*"; }
 fail() { printf 'FAILED: %s\n' "$*" >&2; exit 1; }
 skip() { printf 'SKIPPED: %s\n' "$*" >&2; exit 77; }
 
+# if_root COMMAND...: what only root can do, in a story that also a user tells (tests/README.md, "unprivileged").
+if_root() { [[ $EUID != 0 ]] || "$@"; }
+# needs_root WHY
+needs_root() { [[ $EUID == 0 ]] || skip "it needs root $1"; }
+
 # needs PROGRAM...: a missing program is a mistake of the set-up, not a reason to skip.
 needs() {
     local program
@@ -68,7 +73,7 @@ daemon=
 # observed WHY: this story says what happens where each write is a request, whatever data path is wished for.
 observed() { export UNWRITE_DATA_PATH=observed; }
 # usual WHY: this story holds in the usual mode, whatever mode is asked for (tests/README.md).
-usual() { unset UNWRITE_DATA_PATH UNWRITE_CACHES UNWRITE_COMPRESS_AFTER; }
+usual() { unset UNWRITE_DATA_PATH UNWRITE_CACHES UNWRITE_COMPRESS_AFTER UNWRITE_SPIN UNWRITE_IDLE; }
 # begin [OPTIONS]: mounts over $W and goes in.
 begin() {
     cd /
@@ -86,6 +91,11 @@ end() {
 }
 # is_mounted DIR: a FUSE filesystem answers there (the number is its magic).
 is_mounted() { [[ $(stat -f -c %t -- "$1" 2>/dev/null) == 65735546 ]]; }
+
+# traced_by STRACE: it has taken hold of the daemon, of each thread by itself; or it has ended.
+traced_by() {
+    while kill -0 "$1" 2>/dev/null && grep -qs "^TracerPid:.0$" /proc/"$daemon"/task/*/status; do sleep 0.05; done
+}
 
 # remember NAME [DIR] and same NAME [DIR]: the whole tree, as tests/e2e/walker.py sees it.
 remember() { walk remember "${2:-$W}" "$scratch/$1.seen" "${2:-$W}" >/dev/null; }
@@ -150,7 +160,7 @@ check_state() {
 
 # small_disk SIZE: a small filesystem of its own; the workspace is a directory there, so that room can be taken and given beside it.
 small_disk() {
-    [[ $EUID == 0 ]] || skip "it needs root to mount a filesystem"
+    needs_root "to mount a filesystem"
     mkdir "$scratch/small"
     truncate -s "$1" "$scratch/disk"
     if ! { command -v mkfs.ext4 >/dev/null && mkfs.ext4 -q "$scratch/disk" &&
@@ -163,7 +173,7 @@ small_disk() {
 
 # as_nobody: runs the script on stdin as a user without privileges, in /. 77 from it: skipped, for what it printed last.
 as_nobody() {
-    [[ $EUID == 0 ]] || skip "it needs root to become somebody else"
+    needs_root "to become somebody else"
     needs setpriv fusermount3 unshare
     # In a mount namespace of its own /dev/fuse can be opened by everybody, as it is on most systems.
     mkdir "$scratch/dev"

@@ -19,8 +19,9 @@ S44_S82_secrets_are_not_changed() {
     begin
     u checkpoint A
     say "as root, who opens everything, and as somebody else"
-    local path as
-    for as in "" "setpriv --reuid=nobody --clear-groups "; do
+    local path as others=("")
+    [[ $EUID != 0 ]] || others+=("setpriv --reuid=nobody --clear-groups ")
+    for as in "${others[@]}"; do
         for path in .env .ssh/config .config/gcloud/token .git/hooks/pre-commit; do
             refused "${as}bash -c 'echo x >$path'"
             refused "${as}bash -c 'echo x >>$path'"
@@ -42,7 +43,7 @@ S44_S82_secrets_are_not_changed() {
         refused "${as}mv .config config"
     done
     say "opening for writing is refused at once to whom permission bits bind"
-    refused "setpriv --reuid=nobody --clear-groups python3 -c 'import os; os.open(\".env\", os.O_RDWR)'"
+    refused "${others[-1]}python3 -c 'import os; os.open(\".env\", os.O_RDWR)'"
     say "nothing was changed, and nothing is in the journal; what nobody may write shows as read-only"
     u --json status
     json 'j["changes"] == []'
@@ -158,7 +159,8 @@ S44_S82_refusals_are_in_the_audit_log() {
     observed "an open is what is refused elsewhere, and its line is another"
     echo SECRET=1 >"$W/.env"
     begin
-    refused "echo x >.env"
+    # Writing is refused by the kernel already to who is not root: the file shows as read-only.
+    refused "touch .env"
     expect 1 run --on-exit keep -- cat .env
     expect 4 run --no-confine --on-exit keep -- "$program" commit --yes
     u log --audit
@@ -170,7 +172,11 @@ S44_S82_refusals_are_in_the_audit_log() {
     json '[e for e in j["entries"] if e["operation"] == "commit" and e["agent"]]'
     u check
     say "a loop of refusals does not fill the disk"
-    refused "for i in {1..500}; do echo x >>.env; done"
+    refused "python3 -c 'import os
+for i in range(500):
+    try: os.rename(\".env\", \"elsewhere\")
+    except OSError as error: last = error
+raise last'"
     u log --audit
     out_has "(499 times)"
     (($(wc -l <"$scratch/out") < 10)) || fail "more than some lines"
@@ -186,7 +192,7 @@ S44_S82_refusals_are_in_the_audit_log() {
     say "a line that a kill cut short is mended"
     printf 'a line without an end' >>"$W/.unwrite/audit.log"
     begin
-    refused "echo x >.env"
+    refused "touch .env"
     end
     check_state
 }

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 
 S45_reading_is_as_it_was() {
-    [[ $EUID == 0 ]] || skip "it needs root to become somebody else"
+    needs_root "to become somebody else"
     echo open >"$W/open"
     echo private >"$W/private"
     chmod 600 "$W/private"

@@ -145,7 +145,7 @@ TEST_F(Passthrough, S67_S160_who_has_closed_writes_no_more) {
         const auto path = sys::open_at(served_->raw(), "small", O_PATH | O_CLOEXEC);
         EXPECT_TRUE(path.ok());
         bool yes = true;
-        for (int tries = 0; yes && tries < 200; ++tries) {
+        for (int tries = 0; yes && tries < 2000; ++tries) {
             if (tries != 0) ::usleep(10'000);  // a close is told a moment later
             const auto answer = sys::is_open_for_writing(path->get());
             EXPECT_TRUE(answer.ok());

@@ -241,6 +241,7 @@ class PolicedNowhere : public PolicedMount, public ::testing::WithParamInterface
 
 TEST_P(PolicedTable, S44_S82_RefusesEachCallOnEachName) {
     const Subject subject = std::get<0>(GetParam());
+    if (!can_be(subject)) GTEST_SKIP() << "needs root to become another user";
     const Case one = std::get<1>(GetParam());
     const std::string before = look();
     EXPECT_EQ(as(subject, [&] { return try_all(one); }), 0);
@@ -250,6 +251,7 @@ TEST_P(PolicedTable, S44_S82_RefusesEachCallOnEachName) {
 
 TEST_P(PolicedReading, S45_AnAgentDoesNotReadAndTheUserDoes) {
     const Subject subject = GetParam();
+    if (!can_be(subject)) GTEST_SKIP() << "needs root to become another user";
     const int wanted = subject.agent ? EACCES : 0;
     EXPECT_EQ(as(subject,
                  [&] {
@@ -278,6 +280,7 @@ TEST_P(PolicedNowhere, S44_EachCallSucceedsWhereNothingIsProtected) {
     for (const std::string& path : one.free) {
         for (const Calls& calls : one.calls) {
             for (const auto& [name, call] : calls) {
+                if (name == "chown" && ::geteuid() != 0) continue;
                 const Call* const made = &call;
                 EXPECT_EQ(as(kSubjects[0], [&] { return (*made)(path.c_str()); }), 0)
                     << name << ' ' << path;

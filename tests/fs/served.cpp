@@ -71,8 +71,10 @@ class Orders {
         }
         if (verb == "asked") return std::to_string(tree_.asked);
         if (verb == "write_back") mount_.write_back();
-        if (verb == "settle" && !mount_.settle(5000)) return "not settled";
-        if (verb == "slow") tree_.milliseconds = std::stoi(object);
+        if (verb == "settle" && !mount_.settle(30'000)) return "not settled";
+        if (verb == "hold") tree_.holds = true;
+        if (verb == "release") tree_.holds = false;
+        if (verb == "held") return std::to_string(tree_.held);
         if (verb == "open") {
             return verdict(sys::open_at(AT_FDCWD, directory_ + "/" + object, O_RDONLY));
         }
@@ -124,6 +126,11 @@ void Served::serve(int orders) const {
         mounting.data_path = fs::DataPathKind::kPassthrough;
     const char* caches = std::getenv("UNWRITE_CACHES");
     mounting.keep_long = caches == nullptr || std::string(caches) != "short";
+    const char* spin = std::getenv("UNWRITE_SPIN");
+    mounting.spin = spin == nullptr || std::string(spin) != "no";
+    const char* idle = std::getenv("UNWRITE_IDLE");
+    if (idle != nullptr && std::string(idle) == "awake") mounting.idle = fs::Idle::kAwake;
+    if (idle != nullptr && std::string(idle) == "asleep") mounting.idle = fs::Idle::kAsleep;
     auto mount = fs::Mount::create(tree, mounting);
     if (!mount) return finish(mount.error().message());
     g_mount = mount->get();
@@ -190,6 +197,13 @@ std::string Served::order(const std::string& words) {
     return receive_line(orders_.get());
 }
 
+void Served::wait_until_held(int removals) {
+    for (std::string held; held != std::to_string(removals); held = order("held")) {
+        ASSERT_FALSE(::testing::Test::HasFailure());
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+}
+
 void Served::kill_daemon() const {
     ::kill(daemon_, SIGKILL);
 }
@@ -197,7 +211,7 @@ void Served::kill_daemon() const {
 int Served::stop() {
     if (daemon_ <= 0) return 0;
     ::kill(daemon_, SIGTERM);
-    return wait_for_exit(20);
+    return wait_for_exit();
 }
 
 int Served::wait_for_exit(int seconds) {

@@ -32,16 +32,19 @@ class Served {
     pid_t daemon() const { return daemon_; }
 
     /// One of: "checkpoint", "rollback", "discard", "write_back", "settle", "open PATH" (in the
-    /// daemon, through the mount), "slow MILLISECONDS" (each removal takes that long), "announce",
-    /// "run PID" (is an agent from now on), "records" (in the journal), "asked" (how often for
-    /// names and attributes). The answer is "ok" or the reason; empty when the daemon died.
+    /// daemon, through the mount), "hold" and "release" (no removal is done between), "held" (so
+    /// many wait for that), "announce", "run PID" (is an agent from now on), "records" (in the
+    /// journal), "asked" (how often for names and attributes). The answer is "ok" or the reason;
+    /// empty when the daemon died.
     std::string order(const std::string& words);
+    /// After "hold": until so many removals wait.
+    void wait_until_held(int removals);
 
     void kill_daemon() const;
     /// SIGTERM, and the daemon's exit status; -1 when it did not end in time (then it is killed).
     int stop();
     /// Waits for an end that has another cause.
-    int wait_for_exit(int seconds = 10);
+    int wait_for_exit(int seconds = 60);
 
  private:
     void serve(int orders) const;

@@ -1,5 +1,5 @@
-// SlowTree: a tree that hands everything on, takes its time for removals, and counts what it is
-// asked about names and attributes.
+// SlowTree: a tree that hands everything on, holds removals up as long as it is told to, and counts
+// what it is asked about names and attributes.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,8 @@ class SlowTree final : public overlay::Tree {
 
  public:
     explicit SlowTree(overlay::Tree& tree) : tree_(tree) {}
-    std::atomic<int> milliseconds{0};
+    std::atomic<bool> holds{false};  ///< no removal is handed on meanwhile
+    std::atomic<int> held{0};        ///< so many wait for that
     std::atomic<int> asked{0};
 
     void set_caches(overlay::KernelCaches* caches) override { tree_.set_caches(caches); }
@@ -69,7 +70,10 @@ class SlowTree final : public overlay::Tree {
     void end_unseen(NodeId id, bool may_be_mapped) override { tree_.end_unseen(id, may_be_mapped); }
     bool costs_little_unseen(NodeId id) override { return tree_.costs_little_unseen(id); }
     Result<> unlink(const Caller& caller, NodeId parent, View name) override {
-        std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+        ++held;
+        while (holds)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        --held;
         return tree_.unlink(caller, parent, name);
     }
     Result<> rmdir(const Caller& caller, NodeId parent, View name) override {
