@@ -25,8 +25,8 @@ DESIGN = {
     "changed files": {"checkpoint": "flat", "first write": "flat", "status --line": "flat", "commit": "flat",
                       "the first status --line": "linear", "status": "linear", "undo": "linear",
                       "discard": "linear"},
-    # To take everything back passes all states, and a mount reads them.
-    "checkpoints": STEADY | {"discard": "linear", "mount": "linear"},
+    # To take everything back passes all states, a mount reads them, and status the intervals between (decision 0027).
+    "checkpoints": STEADY | {"status": "linear", "discard": "linear", "mount": "linear"},
     "writer threads": {"write of 4 KiB": "flat", "first write of a block": "flat", "create": "flat",
                        "write of 4 KiB, native": "flat", "create, native": "flat"},
 }
