@@ -57,18 +57,24 @@ TEST_F(Behind, WhatIsKnownIsKept) {
                exists("d/below");
     };
     ASSERT_TRUE(look());
-    std::this_thread::sleep_for(1200ms);  // directories are watched from their first use on
-    ASSERT_TRUE(look());
-    const int before = asked();
-    std::this_thread::sleep_for(1200ms);
-    ASSERT_TRUE(look());
+    const auto asked_in_a_while = [&] {
+        const int before = asked();
+        std::this_thread::sleep_for(1200ms);
+        EXPECT_TRUE(look());
+        return asked() - before;
+    };
+    asked_in_a_while();  // directories are watched from their first use on
     const char* const wanted = std::getenv("UNWRITE_DATA_PATH");
     const bool passes = wanted != nullptr && std::string(wanted) == "passthrough";
     if (passes || std::getenv("UNWRITE_CACHES") != nullptr) {
-        EXPECT_GT(asked(), before);
-    } else {
-        EXPECT_LE(asked(), before + 2);  // "d", of which an access time may have moved
+        EXPECT_GT(asked_in_a_while(), 0);
+        return;
     }
+    // "d", of which an access time may have moved. On a busy machine the watch begins late.
+    bool is_kept = false;
+    for (int tries = 0; tries < 5 && !is_kept; ++tries)
+        is_kept = asked_in_a_while() <= 2;
+    EXPECT_TRUE(is_kept);
 }
 
 TEST_F(Behind, Content) {
