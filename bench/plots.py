@@ -45,7 +45,7 @@ def write(results, folder):
     folder.mkdir(exist_ok=True)
     found = pictures(results)
     for old in folder.glob("*.svg"):
-        if old.stem not in found:
+        if old.stem not in found and not old.stem.startswith("flame-"):   # those are of `flame`
             old.unlink()
     for name, picture in found.items():
         (folder / f"{name}.svg").write_text(picture)
