@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <vector>
 
 #include "base/syscalls.h"
 #include "cli/daemon.h"
@@ -119,13 +121,27 @@ std::string_view variable(const char* name) {
     return value != nullptr ? value : "";
 }
 
+/// Which of the words `name` says; 0, when it says nothing. A word with a mistake in it would be taken
+/// for having been obeyed.
+Result<std::size_t> word_of(const char* name, const std::vector<std::string_view>& words) {
+    const std::string_view said = variable(name);
+    if (said.empty()) return std::size_t{0};
+    const auto found = std::find(words.begin(), words.end(), said);
+    if (found != words.end()) return static_cast<std::size_t>(found - words.begin()) + 1;
+    return Error(ErrorKind::kUsage, EINVAL,
+                 fmt::format("mount: {}={} means nothing", name, quote_name(said)),
+                 fmt::format("set it to {}, or not at all", fmt::join(words, " or ")));
+}
+
 /// For tests, and where something is not to be trusted with it.
-void obey_environment(DaemonOptions& options) {
-    options.keep_long = variable("UNWRITE_CACHES") != "short";
-    options.spin = variable("UNWRITE_SPIN") != "no";
-    const std::string_view idle = variable("UNWRITE_IDLE");
-    if (idle == "awake") options.config.idle = fs::Idle::kAwake;
-    if (idle == "asleep") options.config.idle = fs::Idle::kAsleep;
+Result<> obey_environment(DaemonOptions& options) {
+    TRY_ASSIGN(const std::size_t caches, word_of("UNWRITE_CACHES", {"short"}));
+    TRY_ASSIGN(const std::size_t spin, word_of("UNWRITE_SPIN", {"no"}));
+    TRY_ASSIGN(const std::size_t idle, word_of("UNWRITE_IDLE", {"awake", "asleep"}));
+    options.keep_long = caches == 0;
+    options.spin = spin == 0;
+    if (idle != 0) options.config.idle = idle == 1 ? fs::Idle::kAwake : fs::Idle::kAsleep;
+    return {};
 }
 
 /// Observed costs least for what most programs do, and needs no right: the choice unless somebody
@@ -169,7 +185,7 @@ Result<DaemonOptions> prepare(Context& context, const MountRequest& request) {
     TRY_ASSIGN(options.config, load_config(options.workspace.get()));
     options.allow_other = request.allow_other || ::geteuid() == 0;
     TRY_ASSIGN(options.data_path, data_path_of(request, options.workspace.get()));
-    obey_environment(options);
+    TRY(obey_environment(options));
     return options;
 }
 

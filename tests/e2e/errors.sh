@@ -11,6 +11,11 @@ S165_what_cannot_be_mounted() {
     expect 2 mount
     expect 2 no-such-command
     expect 2 mount "$W" --on-unfinished maybe
+    UNWRITE_IDLE=asleeep expect 2 mount "$W"
+    err_has "UNWRITE_IDLE=asleeep means nothing"
+    err_has "awake or asleep"
+    UNWRITE_SPIN=off expect 2 mount "$W"
+    UNWRITE_CACHES=long expect 2 mount "$W"
     expect 6 -C "$W" status
     err_has "there is none"
     expect 6 unmount "$W"
