@@ -121,8 +121,8 @@ std::string_view variable(const char* name) {
     return value != nullptr ? value : "";
 }
 
-/// Which of the words `name` says; 0, when it says nothing. A word with a mistake in it would be taken
-/// for having been obeyed.
+/// Which of the words `name` says; 0, when it says nothing. A word with a mistake in it would be
+/// taken for having been obeyed.
 Result<std::size_t> word_of(const char* name, const std::vector<std::string_view>& words) {
     const std::string_view said = variable(name);
     if (said.empty()) return std::size_t{0};

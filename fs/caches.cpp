@@ -108,8 +108,8 @@ Result<> Caches::ask_syncer(Result<> (*job)(const MountPlace&), Clock::time_poin
 /// and of these some follow when the running ones end. When a round begins without one and brings
 /// none, none is left: syncfs(2) has been over all dirty pages, and waited for the threads that
 /// start their writes, before it returns (Linux' fs/sync.c, sync_filesystem()).
-Result<> Caches::write_back_all() {
-    const auto end = Clock::now() + tuning::kWriteBackPatience;
+Result<> Caches::write_back_all(std::chrono::milliseconds patience) {
+    const auto end = Clock::now() + patience;
     const WriteBack& writes = server_.write_back;
     std::uint64_t before = writes.taken;
     for (;;) {
@@ -125,9 +125,9 @@ Result<> Caches::write_back_all() {
     }
 }
 
-void Caches::write_back() {
+void Caches::write_back(std::chrono::milliseconds patience) {
     if (!syncer_) return;
-    const auto done = write_back_all();
+    const auto done = write_back_all(patience);
     if (!done)
         log::warning("mount: writing back mapped pages, going on without: " +
                      done.error().message());
@@ -191,10 +191,15 @@ bool Caches::settle(std::chrono::milliseconds patience) {
 
 Result<> Caches::unmount(bool lazily) {
     if (!syncer_) return place_.unmount(lazily);
-    auto result = std::make_shared<Result<>>(Error(ETIMEDOUT));
+    auto result = std::make_shared<Result<>>(Error(ECANCELED));
     syncer_->post([place = place_, lazily, result] { *result = place.unmount(lazily); });
-    if (!syncer_->wait(tuning::kWriteBackPatience)) return Error(ETIMEDOUT);
+    if (!syncer_->wait()) return Error(ECANCELED);
     return *result;
+}
+
+void Caches::end() {
+    for (Helper* helper : {notifier_.get(), announcer_.get(), syncer_.get()})
+        if (helper != nullptr) helper->end();
 }
 
 }  // namespace unwrite::fs

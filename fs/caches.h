@@ -2,6 +2,7 @@
 // tell its watchers.
 #pragma once
 
+#include <chrono>
 #include <memory>
 
 #include "fs/behind.h"
@@ -18,16 +19,20 @@ class Caches {
     Caches(Server& server, MountPlace place);
     ~Caches();
 
-    void write_back();
+    /// As far as it can be done in that time; the log says when it could not.
+    void write_back(std::chrono::milliseconds patience);
     void forget(const overlay::Restored& restored);
     void announce(const overlay::Restored& restored);
     bool settle(std::chrono::milliseconds patience);
-    /// Unmounts from a guest, since the kernel may write back meanwhile.
+    /// Unmounts from a guest, since the kernel may write back meanwhile. It takes as long as that.
     Result<> unmount(bool lazily);
+    /// Ends the helpers. They may wait for a request of their own or for somebody's who holds what
+    /// they need: while requests are still answered. Nothing is done here any more after it.
+    void end();
 
  private:
     void start_behind();
-    Result<> write_back_all();
+    Result<> write_back_all(std::chrono::milliseconds patience);
     Result<> ask_syncer(Result<> (*job)(const MountPlace&),
                         std::chrono::steady_clock::time_point end);
     void forget_objects(const overlay::Restored& restored);

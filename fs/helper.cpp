@@ -24,11 +24,16 @@ Result<std::unique_ptr<Helper>> Helper::start(const char* name, Descriptors desc
 }
 
 Helper::~Helper() {
+    end();
+}
+
+void Helper::end() {
     {
         const std::scoped_lock lock(mutex_);
         stopping_ = true;
         changed_.notify_all();
     }
+    const std::scoped_lock lock(ending_);
     if (thread_.joinable()) thread_.join();
 }
 
@@ -51,7 +56,15 @@ bool Helper::wait(std::chrono::milliseconds patience) {
     while (done_.load() < target && std::chrono::steady_clock::now() < end)
         std::this_thread::yield();
     lock.lock();
-    return changed_.wait_for(lock, patience, [&] { return done_ >= target; });
+    changed_.wait_for(lock, patience, [&] { return is_over(target); });
+    return done_ >= target;
+}
+
+bool Helper::wait() {
+    std::unique_lock lock(mutex_);
+    const std::uint64_t target = posted_;
+    changed_.wait(lock, [&] { return is_over(target); });
+    return done_ >= target;
 }
 
 namespace {

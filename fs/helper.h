@@ -27,17 +27,23 @@ enum class Descriptors { kShared, kOwn };
 class Helper {
  public:
     static Result<std::unique_ptr<Helper>> start(const char* name, Descriptors descriptors);
-    ~Helper();  ///< finishes the job under way, drops the others
+    ~Helper();
+    /// Finishes the job under way, however long it takes, and drops the others and all that are
+    /// posted from now on.
+    void end();
 
     pid_t thread() const { return id_; }
     /// Jobs run one at a time in this order. Those of a guest close what they open.
     void post(std::function<void()> job);
     /// Whether all jobs posted so far were done in time.
     bool wait(std::chrono::milliseconds patience);
+    /// Whether they were done at all: not when it ended before.
+    bool wait();
 
  private:
     Helper() = default;
     void live(Descriptors descriptors);
+    bool is_over(std::uint64_t target) const { return stopping_ || done_ >= target; }
 
     std::mutex mutex_;
     std::condition_variable changed_;
@@ -47,7 +53,8 @@ class Helper {
     bool stopping_ = false;
     pid_t id_ = 0;
     Result<> state_;
-    std::thread thread_;
+    std::mutex ending_;   // one at a time waits for the thread
+    std::thread thread_;  // guarded by ending_, once it runs
 };
 
 }  // namespace unwrite::fs

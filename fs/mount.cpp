@@ -24,6 +24,7 @@ class Mount::Impl {
 
     Result<> serve();
     void stop() { stop_.set(); }
+    std::chrono::milliseconds patience() const { return patience_; }
     /// Null when nothing is served.
     std::shared_ptr<Caches> caches() const {
         const std::scoped_lock lock(mutex_);
@@ -44,6 +45,7 @@ class Mount::Impl {
     unsigned most_workers_ = tuning::kMostWorkers;
     Idle idle_ = Idle::kChoose;
     bool spin_ = true;
+    std::chrono::milliseconds patience_{};
     MountPlace place_;
     SessionPointer session_;
     overlay::Waiting* waiting_ = nullptr;
@@ -64,6 +66,7 @@ Result<std::unique_ptr<Mount::Impl>> Mount::Impl::create(overlay::Tree& tree,
     impl->idle_ = options.idle;
     impl->spin_ = options.spin;
     impl->waiting_ = options.waiting;
+    impl->patience_ = options.patience;
     TRY_ASSIGN(const std::string mountpoint, resolve_mountpoint(options.mountpoint));
     if (options.data_path == DataPathKind::kPassthrough) {
         const auto allowed = tree.allow_unseen();
@@ -148,7 +151,7 @@ void Mount::Impl::unmount() {
     const auto clean = helpers->unmount(false);
     if (clean) return;
     log::info("unmount " + place_.path() + ": " + clean.error().message() + "; detaching it");
-    helpers->write_back();
+    helpers->write_back(tuning::kClosingWriteBack);
     if (const auto detached = helpers->unmount(true); !detached) {
         log::warning("unmount " + place_.path() + ": " + detached.error().message());
     }
@@ -157,6 +160,7 @@ void Mount::Impl::unmount() {
 void Mount::Impl::close() {
     if (held_) held_->refuse_all();  // who waits keeps files open
     unmount();
+    if (const auto helpers = caches()) helpers->end();
     if (workers_) {
         workers_->stop();
         workers_->join();
@@ -199,7 +203,7 @@ void Mount::stop() {
 }
 
 void Mount::write_back() {
-    if (const auto caches = impl_->caches()) caches->write_back();
+    if (const auto caches = impl_->caches()) caches->write_back(impl_->patience());
 }
 
 void Mount::forget(const overlay::Restored& restored) {

@@ -61,10 +61,11 @@ inline constexpr unsigned kMostAwake = 8;
 
 /// How long forget() waits for the kernel to drop pages before the restore goes on without it.
 inline constexpr std::chrono::milliseconds kForgetPatience{250};
-/// How long write_back() waits for dirty pages before the checkpoint goes on without them.
-inline constexpr std::chrono::seconds kWriteBackPatience{10};
 /// How long an unmount waits for announcements that are still under way.
 inline constexpr std::chrono::seconds kClosingPatience{2};
+/// How long the end of a mount that is in use waits for dirty pages: longer than any disk takes,
+/// but whoever goes on storing does not keep it for ever.
+inline constexpr std::chrono::minutes kClosingWriteBack{10};
 
 /// Names and paths that watchers are told of after one restore; beyond, they get the parents'
 /// events only.

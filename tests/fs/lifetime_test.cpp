@@ -101,6 +101,28 @@ TEST(Lifetime, AKillDuringRestoresAndAnnouncementsHangsNobody) {
     }
 }
 
+/// What the daemon itself asks for through the mount waits behind a request that takes long.
+TEST(Lifetime, TheEndWaitsForWhatTheDaemonAsksForItself) {
+    fs::MountOptions options;
+    options.workers = 1;
+    options.patience = std::chrono::milliseconds(50);
+    Served served(0, {}, options);
+    SKIP_WITHOUT_MOUNT(served);
+    served.write("f", "x");
+    ASSERT_EQ(served.order("hold"), "ok");
+    std::thread client([&] { EXPECT_TRUE(std::filesystem::remove(served.path("f"))); });
+    served.wait_until_held(1);
+    std::thread other([&] { EXPECT_NE(::access(served.path("g").c_str(), F_OK), 0); });
+    ASSERT_EQ(served.order("write_back"), "ok");
+    ::kill(served.daemon(), SIGTERM);
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    EXPECT_EQ(served.order("release"), "ok");
+    EXPECT_EQ(served.wait_for_exit(20), 0);
+    client.join();
+    other.join();
+    EXPECT_EQ(mount_line(served), "");
+}
+
 TEST(Lifetime, TwoMountsAtOnce) {
     Served one;
     SKIP_WITHOUT_MOUNT(one);

@@ -2,7 +2,10 @@
 // side they fall.
 #include <sys/mman.h>
 
+#include <chrono>
+#include <csignal>
 #include <cstring>
+#include <thread>
 
 #include "tests/fs/served.h"
 
@@ -57,6 +60,30 @@ TEST(Mapped, StoresFallOnTheRightSideOfACheckpoint) {
     EXPECT_EQ(served.read_raw("f"), wanted);
     EXPECT_EQ(served.read("f"), wanted);
     EXPECT_EQ(std::string(mapping.bytes(), 8192), wanted);
+}
+
+/// A checkpoint goes on without what a slow disk does not take; the end of the mount does not.
+/// Every other page is a request, and there are more of them than the kernel sends at a time.
+TEST(Mapped, TheEndWaitsForASlowDisk) {
+    constexpr std::size_t kPage = 4096;
+    constexpr std::size_t kPages = 2048;
+    fs::MountOptions impatient;
+    impatient.patience = std::chrono::milliseconds(50);
+    Served served(0, {}, impatient);
+    SKIP_WITHOUT_MOUNT(served);
+    std::string text(kPages * kPage, 'a');
+    served.write("f", text);
+    Mapping mapping(served, "f", text.size());
+    ASSERT_NE(mapping.bytes(), nullptr);
+    for (std::size_t page = 0; page < kPages; page += 2)
+        mapping.bytes()[page * kPage] = text[page * kPage] = 'b';
+    ASSERT_EQ(served.order("hold writes"), "ok");
+    ASSERT_EQ(served.order("checkpoint"), "ok");
+    ::kill(served.daemon(), SIGTERM);
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    EXPECT_EQ(served.order("release"), "ok");
+    EXPECT_EQ(served.wait_for_exit(), 0);
+    EXPECT_TRUE(served.read_raw("f") == text);
 }
 
 }  // namespace

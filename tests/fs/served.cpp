@@ -72,8 +72,8 @@ class Orders {
         if (verb == "asked") return std::to_string(tree_.asked);
         if (verb == "write_back") mount_.write_back();
         if (verb == "settle" && !mount_.settle(30'000)) return "not settled";
-        if (verb == "hold") tree_.holds = true;
-        if (verb == "release") tree_.holds = false;
+        if (verb == "hold") (object == "writes" ? tree_.holds_writes : tree_.holds) = true;
+        if (verb == "release") tree_.holds = tree_.holds_writes = false;
         if (verb == "held") return std::to_string(tree_.held);
         if (verb == "open") {
             return verdict(sys::open_at(AT_FDCWD, directory_ + "/" + object, O_RDONLY));
@@ -117,7 +117,7 @@ void Served::serve(int orders) const {
     auto session = overlay::Session::open(std::move(*workspace), options);
     if (!session) return finish("session: " + session.error().message());
     SlowTree tree((*session)->tree());
-    fs::MountOptions mounting;
+    fs::MountOptions mounting = mounting_;
     mounting.mountpoint = scratch_.path();
     mounting.source_name = "unwrite:test,with\\signs";
     mounting.allow_other = ::geteuid() == 0;
@@ -147,7 +147,8 @@ void Served::serve(int orders) const {
     ::_exit(served ? 0 : 1);
 }
 
-Served::Served(uid_t uid, overlay::SessionOptions options) : options_(std::move(options)) {
+Served::Served(uid_t uid, overlay::SessionOptions options, fs::MountOptions mounting)
+    : options_(std::move(options)), mounting_(std::move(mounting)) {
     auto raw = sys::open_at(AT_FDCWD, scratch_.path(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int pair[2] = {-1, -1};
     if (!raw || ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
@@ -197,12 +198,12 @@ std::string Served::order(const std::string& words) {
     return receive_line(orders_.get());
 }
 
-void Served::wait_until_held(int removals) {
+void Served::wait_until_held(int requests) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
     std::string held = order("held");
-    while (held != std::to_string(removals)) {
+    while (held != std::to_string(requests)) {
         if (held.empty() || std::chrono::steady_clock::now() > end) {
-            ADD_FAILURE() << held << " of " << removals << " removals are held";
+            ADD_FAILURE() << held << " of " << requests << " requests are held";
             order("release");
             return;
         }

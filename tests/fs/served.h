@@ -18,7 +18,8 @@ namespace unwrite::tests {
 class Served {
  public:
     /// Mounts. `failure()` tells why not, for SKIP_WITHOUT_MOUNT.
-    explicit Served(uid_t uid = 0, overlay::SessionOptions options = {});
+    explicit Served(uid_t uid = 0, overlay::SessionOptions options = {},
+                    fs::MountOptions mounting = {});
     ~Served();  ///< stops the daemon and unmounts whatever is left
     Served(const Served&) = delete;
     Served& operator=(const Served&) = delete;
@@ -32,13 +33,13 @@ class Served {
     pid_t daemon() const { return daemon_; }
 
     /// One of: "checkpoint", "rollback", "discard", "write_back", "settle", "open PATH" (in the
-    /// daemon, through the mount), "hold" and "release" (no removal is done between), "held" (so
-    /// many wait for that), "announce", "run PID" (is an agent from now on), "records" (in the
-    /// journal), "asked" (how often for names and attributes). The answer is "ok" or the reason;
-    /// empty when the daemon died.
+    /// daemon, through the mount), "hold" and "release" (no removal, or with "hold writes" no
+    /// write, is done between), "held" (so many wait for that), "announce", "run PID" (is an agent
+    /// from now on), "records" (in the journal), "asked" (how often for names and attributes). The
+    /// answer is "ok" or the reason; empty when the daemon died.
     std::string order(const std::string& words);
-    /// After "hold": until so many removals wait.
-    void wait_until_held(int removals);
+    /// After "hold": until so many wait.
+    void wait_until_held(int requests);
 
     void kill_daemon() const;
     /// SIGTERM, and the daemon's exit status; -1 when it did not end in time (then it is killed).
@@ -52,6 +53,7 @@ class Served {
     Scratch scratch_;
     UniqueFd raw_;
     overlay::SessionOptions options_;
+    fs::MountOptions mounting_;
     UniqueFd orders_;
     pid_t daemon_ = -1;
     std::string failure_;

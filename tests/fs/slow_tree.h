@@ -1,5 +1,5 @@
-// SlowTree: a tree that hands everything on, holds removals up as long as it is told to, and counts
-// what it is asked about names and attributes.
+// SlowTree: a tree that hands everything on, holds removals or writes up as long as it is told to,
+// and counts what it is asked about names and attributes.
 #pragma once
 
 #include <atomic>
@@ -18,8 +18,9 @@ class SlowTree final : public overlay::Tree {
 
  public:
     explicit SlowTree(overlay::Tree& tree) : tree_(tree) {}
-    std::atomic<bool> holds{false};  ///< no removal is handed on meanwhile
-    std::atomic<int> held{0};        ///< so many wait for that
+    std::atomic<bool> holds{false};         ///< no removal is handed on meanwhile
+    std::atomic<bool> holds_writes{false};  ///< no write is
+    std::atomic<int> held{0};               ///< so many wait for that
     std::atomic<int> asked{0};
 
     void set_caches(overlay::KernelCaches* caches) override { tree_.set_caches(caches); }
@@ -70,10 +71,7 @@ class SlowTree final : public overlay::Tree {
     void end_unseen(NodeId id, bool may_be_mapped) override { tree_.end_unseen(id, may_be_mapped); }
     bool costs_little_unseen(NodeId id) override { return tree_.costs_little_unseen(id); }
     Result<> unlink(const Caller& caller, NodeId parent, View name) override {
-        ++held;
-        while (holds)
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        --held;
+        wait_while(holds);
         return tree_.unlink(caller, parent, name);
     }
     Result<> rmdir(const Caller& caller, NodeId parent, View name) override {
@@ -91,6 +89,7 @@ class SlowTree final : public overlay::Tree {
     }
     Result<std::size_t> write(const Caller& caller, NodeId id, sys::ConstBytes data,
                               std::uint64_t offset, bool kill) override {
+        wait_while(holds_writes);
         return tree_.write(caller, id, data, offset, kill);
     }
     Result<> fsync(NodeId id, bool data_only) override { return tree_.fsync(id, data_only); }
@@ -127,6 +126,13 @@ class SlowTree final : public overlay::Tree {
     }
 
  private:
+    void wait_while(const std::atomic<bool>& holding) {
+        ++held;
+        while (holding)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        --held;
+    }
+
     overlay::Tree& tree_;
 };
 
