@@ -68,7 +68,7 @@ function(unwrite_test name)
     file(CONFIGURE OUTPUT "${properties}" @ONLY CONTENT [==[
 foreach(case IN LISTS @name@_cases)
     set_tests_properties("${case}" PROPERTIES
-        LABELS "@arg_LABELS@" TIMEOUT @arg_TIMEOUT@ RUN_SERIAL @arg_SERIAL@
+        LABELS "@arg_LABELS@" TIMEOUT @arg_TIMEOUT@ COST @unwrite_test_cost@ RUN_SERIAL @arg_SERIAL@
         ENVIRONMENT "@unwrite_test_environment@"
         ENVIRONMENT_MODIFICATION "@unwrite_test_modification@")
 endforeach()
@@ -83,7 +83,7 @@ function(unwrite_script_test name)
     add_test(NAME ${name} COMMAND ${arg_COMMAND}
              WORKING_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}")
     set_tests_properties(${name} PROPERTIES
-        LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} RUN_SERIAL ${arg_SERIAL}
+        LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} COST ${unwrite_test_cost} RUN_SERIAL ${arg_SERIAL}
         SKIP_RETURN_CODE 77 ENVIRONMENT "${unwrite_test_environment}"
         ENVIRONMENT_MODIFICATION "${unwrite_test_modification}")
     unwrite_test_group(${arg_DEPENDS})
@@ -123,6 +123,11 @@ macro(unwrite_test_defaults)
     endif()
     if(NOT arg_TIMEOUT)
         set(arg_TIMEOUT 300)
+    endif()
+    # What may take long begins first, so that no processor waits for it at the end.
+    set(unwrite_test_cost 0)
+    if(arg_TIMEOUT GREATER 300)
+        set(unwrite_test_cost ${arg_TIMEOUT})
     endif()
     if(arg_LABELS IN_LIST unwrite_unit_folders AND NOT "unit" IN_LIST arg_LABELS)
         list(APPEND arg_LABELS unit)
