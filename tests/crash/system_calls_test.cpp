@@ -8,6 +8,7 @@
 #include "tests/crash/child.h"
 #include "tests/crash/scenarios.h"
 #include "tests/crash/verify.h"
+#include "tests/support/thorough.h"
 
 namespace unwrite::tests {
 namespace {
@@ -31,7 +32,9 @@ TEST_P(SystemCalls, KilledAtThemS49S67S166) {
     const Reference reference = make_reference(GetParam());
     std::size_t kills = 0;
     std::size_t divergences = 0;
+    std::size_t number = GetParam().size();
     for (const char* call : kCalls) {
+        if (!is_taken(number++)) continue;
         // The short form takes few of each; different ones in each scenario.
         const std::size_t first = is_long ? 1 : 3 + GetParam().size() % 5;
         const std::size_t last = is_long ? 5000 : 20;

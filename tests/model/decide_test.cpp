@@ -9,6 +9,7 @@
 #include "tests/model/operation.h"
 #include "tests/support/plain_actor.h"
 #include "tests/support/scratch.h"
+#include "tests/support/thorough.h"
 #include "tests/support/world.h"
 
 namespace unwrite::tests {
@@ -202,16 +203,19 @@ TEST(Deciding, RandomTasksS62) {
     const std::uint64_t count = asked != nullptr                         ? 1
                                 : std::getenv("UNWRITE_LONG") != nullptr ? 20'000
                                                                          : 60;
+    std::size_t done = 0;
     std::size_t kept = 0;
     for (std::uint64_t seed = first; seed < first + count; ++seed) {
+        if (asked == nullptr && !is_taken(seed)) continue;
         RandomTask task(seed);
         task.work();
         const std::string wrong = task.keep_something();
         ASSERT_EQ(wrong, "") << "UNWRITE_SEED=" << seed << "\n" << task.told();
         kept += task.kept();
+        ++done;
     }
     if (asked == nullptr) {
-        EXPECT_GT(kept, count / 2);
+        EXPECT_GT(kept, done / 2);
     }
 }
 
