@@ -27,6 +27,16 @@ Result<HandlePtr> LiveNamesOf::directory(const ObjectKey& key) {
 }
 
 Result<HandlePtr> LiveNamesOf::open(const Located& found, Access access) {
+    if (last_ && last_key_ == found.key && access != Access::kWrite) return last_;
+    TRY_ASSIGN(HandlePtr handle, open_anew(found, access));
+    if (access == Access::kRead) {
+        last_key_ = found.key;
+        last_ = handle;
+    }
+    return handle;
+}
+
+Result<HandlePtr> LiveNamesOf::open_anew(const Located& found, Access access) {
     if (found.parent) {
         auto handle = open_verified(found.parent->fd.get(), found.name, found.key, access);
         if (handle || !is_vanished(handle.error())) return handle;

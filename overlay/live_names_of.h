@@ -49,6 +49,7 @@ class LiveNamesOf {
     const std::vector<NameKey>& searched(const ObjectKey& key);
 
  private:
+    Result<HandlePtr> open_anew(const Located& found, Access access);
     void walk();
     void want_expected();
     void want(const Layer& layer);
@@ -56,6 +57,10 @@ class LiveNamesOf {
 
     Locator& locator_;
     std::unordered_set<ObjectKey> nowhere_;
+    // The file that was opened for reading last: both views of a comparison ask for it, and then
+    // for its attributes.
+    ObjectKey last_key_{};
+    HandlePtr last_;
     std::unordered_map<ObjectKey, std::vector<NameKey>> hinted_;
     std::unordered_set<ObjectKey> placed_directories_;
     std::unordered_set<journal::DeltaNumber> wanted_layers_;
