@@ -109,9 +109,11 @@ Result<> Caches::ask_syncer(Result<> (*job)(const MountPlace&), Clock::time_poin
 /// none, none is left: syncfs(2) has been over all dirty pages, and waited for the threads that
 /// start their writes, before it returns (Linux' fs/sync.c, sync_filesystem()).
 Result<> Caches::write_back_all(std::chrono::milliseconds patience) {
-    const auto end = Clock::now() + patience;
+    const auto begin = Clock::now();
+    const auto end = begin + patience;
     const WriteBack& writes = server_.write_back;
     std::uint64_t before = writes.taken;
+    int drained = 0;  // rounds at whose end nothing was under way
     for (;;) {
         // When these ended, others may have come into the queue that nobody has taken yet.
         const bool were_running = writes.in_flight != 0;
@@ -119,7 +121,13 @@ Result<> Caches::write_back_all(std::chrono::milliseconds patience) {
         if (is_any_waiting(server_)) TRY(ask_syncer(make_request, end));
         if (!await_taken(writes, end)) return Error(ETIMEDOUT);
         const std::uint64_t after = writes.taken;
-        const bool last = after == before && !were_running;
+        // Who stores on and on lets no round be without writes. What was stored before that is
+        // written: the kernel sends what it held back before a write that was answered is over.
+        if (!is_any_waiting(server_) && writes.receiving == 0 && writes.in_flight == 0 &&
+            writes.taken == after)
+            ++drained;
+        const bool enough = drained >= 3 && Clock::now() - begin >= tuning::kStoringPatience;
+        const bool last = enough || (after == before && !were_running);
         if (last || fuse_session_exited(server_.session) != 0) return {};
         before = after;
     }
@@ -200,6 +208,8 @@ Result<> Caches::unmount(bool lazily) {
 void Caches::end() {
     for (Helper* helper : {notifier_.get(), announcer_.get(), syncer_.get()})
         if (helper != nullptr) helper->end();
+    server_.syncer = 0;
+    server_.announcer = 0;
 }
 
 }  // namespace unwrite::fs

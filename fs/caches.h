@@ -27,7 +27,7 @@ class Caches {
     /// Unmounts from a guest, since the kernel may write back meanwhile. It takes as long as that.
     Result<> unmount(bool lazily);
     /// Ends the helpers. They may wait for a request of their own or for somebody's who holds what
-    /// they need: while requests are still answered. Nothing is done here any more after it.
+    /// they need: while requests are still answered. No helper does anything after it.
     void end();
 
  private:

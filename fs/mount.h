@@ -38,8 +38,8 @@ struct MountOptions {
     bool keep_long = true;
     Idle idle = Idle::kChoose;
     bool spin = true;  ///< whether an idle worker looks for the next request before it sleeps
-    /// How long write_back() waits for dirty pages before a checkpoint goes on without them. An
-    /// unmount does not go on without them.
+    /// How long write_back() waits for dirty pages before a checkpoint goes on without them. The
+    /// end of the mount waits ten minutes, where it is still at its place.
     std::chrono::milliseconds patience{10'000};
     /// Where requests wait for a person's answer; null: none does. Outlives the mount.
     overlay::Waiting* waiting = nullptr;

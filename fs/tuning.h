@@ -63,9 +63,10 @@ inline constexpr unsigned kMostAwake = 8;
 inline constexpr std::chrono::milliseconds kForgetPatience{250};
 /// How long an unmount waits for announcements that are still under way.
 inline constexpr std::chrono::seconds kClosingPatience{2};
-/// How long the end of a mount that is in use waits for dirty pages: longer than any disk takes,
-/// but whoever goes on storing does not keep it for ever.
+/// How long the end of a mount that is in use waits for dirty pages, and how long at least for a
+/// moment at which nobody stores.
 inline constexpr std::chrono::minutes kClosingWriteBack{10};
+inline constexpr std::chrono::seconds kStoringPatience{10};
 
 /// Names and paths that watchers are told of after one restore; beyond, they get the parents'
 /// events only.
