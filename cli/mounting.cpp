@@ -121,13 +121,11 @@ std::string_view variable(const char* name) {
     return value != nullptr ? value : "";
 }
 
-/// Which of the words `name` says; 0, when it says nothing. A word with a mistake in it would be
-/// taken for having been obeyed.
-Result<std::size_t> word_of(const char* name, const std::vector<std::string_view>& words) {
+/// What `name` says, one of the words or nothing. A word with a mistake in it would be taken for
+/// having been obeyed.
+Result<std::string_view> word_of(const char* name, const std::vector<std::string_view>& words) {
     const std::string_view said = variable(name);
-    if (said.empty()) return std::size_t{0};
-    const auto found = std::find(words.begin(), words.end(), said);
-    if (found != words.end()) return static_cast<std::size_t>(found - words.begin()) + 1;
+    if (said.empty() || std::find(words.begin(), words.end(), said) != words.end()) return said;
     return Error(ErrorKind::kUsage, EINVAL,
                  fmt::format("mount: {}={} means nothing", name, quote_name(said)),
                  fmt::format("set it to {}, or not at all", fmt::join(words, " or ")));
@@ -135,12 +133,13 @@ Result<std::size_t> word_of(const char* name, const std::vector<std::string_view
 
 /// For tests, and where something is not to be trusted with it.
 Result<> obey_environment(DaemonOptions& options) {
-    TRY_ASSIGN(const std::size_t caches, word_of("UNWRITE_CACHES", {"short"}));
-    TRY_ASSIGN(const std::size_t spin, word_of("UNWRITE_SPIN", {"no"}));
-    TRY_ASSIGN(const std::size_t idle, word_of("UNWRITE_IDLE", {"awake", "asleep"}));
-    options.keep_long = caches == 0;
-    options.spin = spin == 0;
-    if (idle != 0) options.config.idle = idle == 1 ? fs::Idle::kAwake : fs::Idle::kAsleep;
+    TRY_ASSIGN(const std::string_view caches, word_of("UNWRITE_CACHES", {"short"}));
+    TRY_ASSIGN(const std::string_view spin, word_of("UNWRITE_SPIN", {"no"}));
+    TRY_ASSIGN(const std::string_view idle, word_of("UNWRITE_IDLE", {"awake", "asleep"}));
+    options.keep_long = caches != "short";
+    options.spin = spin != "no";
+    if (idle == "awake") options.config.idle = fs::Idle::kAwake;
+    if (idle == "asleep") options.config.idle = fs::Idle::kAsleep;
     return {};
 }
 
