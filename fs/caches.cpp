@@ -83,11 +83,7 @@ void Caches::start_behind() {
 
 Caches::~Caches() {
     behind_.reset();
-    notifier_.reset();
-    announcer_.reset();
-    syncer_.reset();
-    server_.syncer = 0;
-    server_.announcer = 0;
+    end();
 }
 
 /// A job of the syncer's, with that much patience.
@@ -121,14 +117,14 @@ Result<> Caches::write_back_all(std::chrono::milliseconds patience) {
         if (is_any_waiting(server_)) TRY(ask_syncer(make_request, end));
         if (!await_taken(writes, end)) return Error(ETIMEDOUT);
         const std::uint64_t after = writes.taken;
+        const bool last = after == before && !were_running;
+        if (last || fuse_session_exited(server_.session) != 0) return {};
         // Who stores on and on lets no round be without writes. What was stored before that is
         // written: the kernel sends what it held back before a write that was answered is over.
         if (!is_any_waiting(server_) && writes.receiving == 0 && writes.in_flight == 0 &&
             writes.taken == after)
             ++drained;
-        const bool enough = drained >= 3 && Clock::now() - begin >= tuning::kStoringPatience;
-        const bool last = enough || (after == before && !were_running);
-        if (last || fuse_session_exited(server_.session) != 0) return {};
+        if (drained >= 3 && Clock::now() - begin >= tuning::kStoringPatience) return {};
         before = after;
     }
 }
