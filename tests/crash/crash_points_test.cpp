@@ -2,7 +2,6 @@
 // legal state, exactly.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <iostream>
 
 #include "tests/crash/child.h"
@@ -56,7 +55,7 @@ class CrashPoints : public testing::TestWithParam<std::string> {
             ADD_FAILURE() << GetParam() << ", killed at *:" << n << ": " << wrong;
     }
 
-    const bool long_ = std::getenv("UNWRITE_LONG") != nullptr;
+    const bool long_ = is_long();
     const Reference reference_ = make_reference(GetParam());
     std::size_t kills_ = 0;
     std::size_t divergences_ = 0;

@@ -2,7 +2,6 @@
 // where a crash point stands.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <iostream>
 
 #include "tests/crash/child.h"
@@ -28,7 +27,6 @@ class SystemCalls : public testing::TestWithParam<std::string> {};
 
 TEST_P(SystemCalls, KilledAtThemS49S67S166) {
     if (!can_inject()) GTEST_SKIP() << "strace cannot inject signals here";
-    const bool is_long = std::getenv("UNWRITE_LONG") != nullptr;
     const Reference reference = make_reference(GetParam());
     std::size_t kills = 0;
     std::size_t divergences = 0;
@@ -36,9 +34,9 @@ TEST_P(SystemCalls, KilledAtThemS49S67S166) {
     for (const char* call : kCalls) {
         if (!is_taken(number++)) continue;
         // The short form takes few of each; different ones in each scenario.
-        const std::size_t first = is_long ? 1 : 3 + GetParam().size() % 5;
-        const std::size_t last = is_long ? 5000 : 20;
-        for (std::size_t n = first; n <= last; n += is_long ? 1 : 18) {
+        const std::size_t first = is_long() ? 1 : 3 + GetParam().size() % 5;
+        const std::size_t last = is_long() ? 5000 : 20;
+        for (std::size_t n = first; n <= last; n += is_long() ? 1U : 18U) {
             const Site site;
             const std::string inject =
                 std::string("inject=") + call + ":signal=KILL:when=" + std::to_string(n);

@@ -200,9 +200,7 @@ class RandomTask {
 TEST(Deciding, RandomTasksS62) {
     const char* asked = std::getenv("UNWRITE_SEED");
     const std::uint64_t first = asked == nullptr ? 1 : std::strtoull(asked, nullptr, 10);
-    const std::uint64_t count = asked != nullptr                         ? 1
-                                : std::getenv("UNWRITE_LONG") != nullptr ? 20'000
-                                                                         : 60;
+    const std::uint64_t count = asked != nullptr ? 1 : is_long() ? 20'000 : 60;
     std::size_t done = 0;
     std::size_t kept = 0;
     for (std::uint64_t seed = first; seed < first + count; ++seed) {

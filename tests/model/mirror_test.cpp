@@ -69,11 +69,10 @@ void random_run(std::uint64_t seed, std::size_t count) {
 
 TEST(Mirror, SameAnswersAsAPlainDirectory) {
     const char* asked = std::getenv("UNWRITE_SEED");
-    const bool is_long = std::getenv("UNWRITE_LONG") != nullptr;
     const std::uint64_t first = asked != nullptr ? std::strtoull(asked, nullptr, 10) : 1;
-    const std::uint64_t last = asked != nullptr ? first : is_long ? 60 : 6;
+    const std::uint64_t last = asked != nullptr ? first : is_long() ? 60 : 6;
     for (std::uint64_t seed = first; seed <= last && !HasFailure(); ++seed) {
-        if (asked != nullptr || is_taken(seed)) random_run(seed, is_long ? 1000 : 500);
+        if (asked != nullptr || is_taken(seed)) random_run(seed, is_long() ? 1000 : 500);
     }
 }
 

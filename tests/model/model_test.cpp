@@ -86,11 +86,6 @@ std::string kind_of_failure(const std::string& wrong) {
     return wrong.substr(0, wrong.find(':'));
 }
 
-bool is_long() {
-    const char* text = std::getenv("UNWRITE_LONG");
-    return text != nullptr && *text == '1';
-}
-
 void random_run(std::uint64_t seed, std::size_t count, bool packs = false) {
     const AgentProcess agent;
     const Outcome outcome = run_random(seed, count, agent.pid(), packs || packs_at_once());

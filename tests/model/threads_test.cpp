@@ -13,6 +13,7 @@
 #include "tests/model/generator.h"
 #include "tests/support/plain_actor.h"
 #include "tests/support/scratch.h"
+#include "tests/support/thorough.h"
 #include "tests/support/world.h"
 
 namespace unwrite::tests {
@@ -127,8 +128,7 @@ std::string move_randomly(overlay::Operations& operations, std::uint64_t seed,
 }
 
 TEST(Threads, NothingHangsAndNothingIsLost) {
-    const bool is_long = std::getenv("UNWRITE_LONG") != nullptr;
-    const Watchdog watchdog(std::chrono::seconds(is_long ? 600 : 240));
+    const Watchdog watchdog(std::chrono::seconds(is_long() ? 600 : 240));
     const AgentProcess agent;
     const Scratch scratch;
     furnish(scratch.path());
@@ -145,7 +145,7 @@ TEST(Threads, NothingHangsAndNothingIsLost) {
         writers.emplace_back(
             [&, i, pid] { write_randomly(world.tree(), scratch.path(), i, pid, stop); });
     }
-    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(is_long ? 120 : 4);
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(is_long() ? 120 : 4);
     std::string other_wrong;
     std::thread other([&] { other_wrong = move_randomly(world.operations(), 2, until); });
     const std::string wrong = move_randomly(world.operations(), 1, until);

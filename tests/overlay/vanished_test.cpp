@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "tests/overlay/looking.h"
+#include "tests/support/thorough.h"
 
 namespace unwrite::tests {
 namespace {
@@ -261,7 +262,7 @@ TEST_F(VanishedTest, UndoOfOneStepRefusesWhatWasWrittenBehindS85) {
 // Killed at the n-th crash point of the discard, for every n (in the short form: every fifth) until
 // it is not killed any more.
 TEST_F(VanishedTest, ADiscardThatIsKilledAnywhereIsDoneByTheNextOneS49) {
-    const int step = std::getenv("UNWRITE_LONG") != nullptr ? 1 : 5;
+    const int step = is_long() ? 1 : 5;
     int kills = 0;
     for (int point = 1;; point += step) {
         world_.reset();

@@ -5,15 +5,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "tests/parity/runner.h"
+#include "tests/support/thorough.h"
 
 namespace unwrite::tests::parity {
 namespace {
 
 /// A million names in the long form.
-const std::size_t kFiles = std::getenv("UNWRITE_LONG") != nullptr ? 100 : 10;
+const std::size_t kFiles = is_long() ? 100 : 10;
 constexpr int kNamesOfEach = 10'000;
 
 /// Ten files with ten thousand names each: quick to make, and listed like any others.
