@@ -82,25 +82,36 @@ std::vector<NodeId> Objects::ids() const {
     return all;
 }
 
+// One object has one id at a time: with two, the kernel would have two of it, each with pages and
+// names of its own. So an alias stays when the preferred id becomes free.
+NodeId Objects::id_for(const ObjectKey& key, NodeId tried, bool is_free) {
+    const std::lock_guard lock(aliases_mutex_);
+    const auto alias = aliases_.find(key);
+    if (is_free) return alias == aliases_.end() ? preferred_id(key) : alias->second;
+    if (alias != aliases_.end() && alias->second != tried) return alias->second;
+    const NodeId id = next_alias_++;
+    aliases_.insert_or_assign(key, id);
+    return id;
+}
+
 ObjectPtr Objects::learn(const ObjectKey& key, mode_t type, const ObjectPtr& parent,
                          std::string_view name, unsigned lookups) {
     NodeId id = preferred_id(key);
     ObjectPtr object;
-    for (;;) {
+    while (!object) {
         Shard& s = shard(id);
         const std::lock_guard lock(s.mutex);
-        auto& slot = s.objects[id];
-        if (!slot) slot = std::make_shared<Object>(id, key, type & S_IFMT);
-        if (slot->key() == key && !slot->dead_) {
-            slot->lookups_ += lookups;
-            object = slot;
-            break;
+        const auto found = s.objects.find(id);
+        if (found != s.objects.end() && found->second->key() == key && !found->second->dead_) {
+            object = found->second;
+        } else if (const NodeId next = id_for(key, id, found == s.objects.end()); next != id) {
+            id = next;
+            continue;
+        } else {
+            object = std::make_shared<Object>(id, key, type & S_IFMT);
+            s.objects.emplace(id, object);
         }
-        const std::lock_guard alias_lock(aliases_mutex_);
-        const auto [alias, added] = aliases_.try_emplace(key, next_alias_);
-        if (!added && alias->second == id) alias->second = next_alias_;
-        if (alias->second == next_alias_) ++next_alias_;
-        id = alias->second;
+        object->lookups_ += lookups;
     }
     if (object != root_) set_place(*object, parent, name);
     return object;

@@ -130,6 +130,9 @@ class Objects {
         return handle_locks_[object.id() % kHandleLocks];
     }
     NodeId preferred_id(const ObjectKey& key) const;
+    /// The id to look for the object at, and to enter it at when nobody is there, after it was not
+    /// found at `tried` (which is free, or another's). The lock of that shard is held.
+    NodeId id_for(const ObjectKey& key, NodeId tried, bool is_free);
     HandlePtr cached(Object& object, Access access);
     Result<HandlePtr> open_once(const ObjectPtr& object, Access access);
     Result<HandlePtr> open_root(Access access);
@@ -142,7 +145,7 @@ class Objects {
     mutable std::array<Shard, kShards> shards_;
     mutable std::mutex aliases_mutex_;
     std::unordered_map<ObjectKey, NodeId>
-        aliases_;        // keys whose preferred id was taken; guarded by aliases_mutex_
+        aliases_;        // keys whose preferred id was taken once; guarded by aliases_mutex_
     NodeId next_alias_;  // guarded by aliases_mutex_
     mutable std::shared_mutex places_;
     std::array<std::mutex, kHandleLocks> handle_locks_;

@@ -101,5 +101,30 @@ TEST(Restored, TheWorkingDirectoryStaysReachable) {
     std::filesystem::current_path(before);
 }
 
+// What was removed stays known to the kernel beside what came back, as long as somebody has it
+// open.
+TEST(Restored, TheWorkingDirectoryStaysReachableWhenTheRemovedOneIsClosed) {
+    Served served;
+    SKIP_WITHOUT_MOUNT(served);
+    std::filesystem::create_directories(served.path("a/b"));
+    served.write("a/b/f", "1");
+    ASSERT_EQ(served.order("checkpoint"), "ok");
+    auto removed = sys::open_at(AT_FDCWD, served.path("a/b"), O_PATH | O_CLOEXEC);
+    ASSERT_OK(removed);
+    std::filesystem::remove_all(served.path("a/b"));
+    ASSERT_EQ(served.order("rollback"), "ok");
+    const std::filesystem::path before = std::filesystem::current_path();
+    std::filesystem::current_path(served.path("a/b"));
+    *removed = UniqueFd();
+    for (int i = 0; i < 10; ++i) {
+        served.write("a/new", "names are looked up again after a restore of names");
+        ASSERT_EQ(served.order("rollback"), "ok");
+        EXPECT_EQ(served.read("a/b/f"), "1");
+        std::error_code error;
+        EXPECT_EQ(std::filesystem::current_path(error), served.path("a/b")) << error.message();
+    }
+    std::filesystem::current_path(before);
+}
+
 }  // namespace
 }  // namespace unwrite::tests
