@@ -25,6 +25,11 @@ std::unique_ptr<Helper> start_helper(const char* name, Descriptors descriptors) 
 
 using Clock = std::chrono::steady_clock;
 
+std::chrono::milliseconds milliseconds_until(Clock::time_point end) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
+    return std::max(left, std::chrono::milliseconds(0));
+}
+
 /// Until the writes that the workers took are answered. A worker counts a write before it is seen
 /// to have looked for one. False when that takes too long.
 bool await_taken(const WriteBack& writes, Clock::time_point end) {
@@ -90,8 +95,7 @@ Caches::~Caches() {
 Result<> Caches::ask_syncer(Result<> (*job)(const MountPlace&), Clock::time_point end) {
     auto result = std::make_shared<Result<>>(Error(ETIMEDOUT));
     syncer_->post([job, result, place = place_] { *result = job(place); });
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
-    if (!syncer_->wait(std::max(left, std::chrono::milliseconds(0)))) return Error(ETIMEDOUT);
+    if (!syncer_->wait(milliseconds_until(end))) return Error(ETIMEDOUT);
     return *result;
 }
 
@@ -104,9 +108,7 @@ Result<> Caches::ask_syncer(Result<> (*job)(const MountPlace&), Clock::time_poin
 /// and of these some follow when the running ones end. When a round begins without one and brings
 /// none, none is left: syncfs(2) has been over all dirty pages, and waited for the threads that
 /// start their writes, before it returns (Linux' fs/sync.c, sync_filesystem()).
-Result<> Caches::write_back_all(std::chrono::milliseconds patience) {
-    const auto begin = Clock::now();
-    const auto end = begin + patience;
+Result<> Caches::write_back_all(Clock::time_point begin, Clock::time_point end) {
     const WriteBack& writes = server_.write_back;
     std::uint64_t before = writes.taken;
     int drained = 0;  // rounds at whose end nothing was under way
@@ -129,9 +131,30 @@ Result<> Caches::write_back_all(std::chrono::milliseconds patience) {
     }
 }
 
+/// For a mount whose root cannot be opened: another is over it, somebody detached it, or it is not
+/// for this user. The kernel writes the dirty pages that it is told to drop, and waits for the
+/// answers (Linux' invalidate_inode_pages2_range()).
+Result<> Caches::write_back_each(Clock::time_point end) {
+    if (!notifier_) return Error(ENOSYS);
+    notifier_->post([this, end] {
+        for (const overlay::NodeId id : server_.tree.files()) {
+            if (Clock::now() >= end || fuse_session_exited(server_.session) != 0) return;
+            drop_pages(id);
+        }
+    });
+    if (notifier_->wait(milliseconds_until(end)) && Clock::now() < end) return {};
+    return Error(ETIMEDOUT);
+}
+
 void Caches::write_back(std::chrono::milliseconds patience) {
-    if (!syncer_) return;
-    const auto done = write_back_all(patience);
+    if (!syncer_ || !server_.ready) return;
+    const auto begin = Clock::now();
+    const auto end = begin + patience;
+    auto done = write_back_all(begin, end);
+    if (!done && done.error().number() != ETIMEDOUT) {
+        log::info("mount: writing back mapped pages file by file: " + done.error().message());
+        done = write_back_each(end);
+    }
     if (!done)
         log::warning("mount: writing back mapped pages, going on without: " +
                      done.error().message());
@@ -157,7 +180,12 @@ void Caches::forget(const overlay::Restored& restored) {
 
 void Caches::forget_objects(const overlay::Restored& restored) {
     for (const overlay::NodeId id : restored.objects)
-        fuse_lowlevel_notify_inval_inode(server_.session, id, 0, 0);
+        drop_pages(id);
+}
+
+/// And attributes.
+void Caches::drop_pages(overlay::NodeId id) {
+    fuse_lowlevel_notify_inval_inode(server_.session, id, 0, 0);
 }
 
 /// Without epochs names are dropped one by one, which needs the lock of the parent: only after the

@@ -19,12 +19,14 @@ class Caches {
     Caches(Server& server, MountPlace place);
     ~Caches();
 
-    /// As far as it can be done in that time; the log says when it could not.
+    /// As far as it can be done in that time; the log says when it could not. Also where the mount
+    /// is not at its place any more.
     void write_back(std::chrono::milliseconds patience);
     void forget(const overlay::Restored& restored);
     void announce(const overlay::Restored& restored);
     bool settle(std::chrono::milliseconds patience);
     /// Unmounts from a guest, since the kernel may write back meanwhile. It takes as long as that.
+    /// ESTALE when the mount is not at its place.
     Result<> unmount(bool lazily);
     /// Ends the helpers. They may wait for a request of their own or for somebody's who holds what
     /// they need: while requests are still answered. No helper does anything after it.
@@ -32,9 +34,12 @@ class Caches {
 
  private:
     void start_behind();
-    Result<> write_back_all(std::chrono::milliseconds patience);
+    Result<> write_back_all(std::chrono::steady_clock::time_point begin,
+                            std::chrono::steady_clock::time_point end);
+    Result<> write_back_each(std::chrono::steady_clock::time_point end);
     Result<> ask_syncer(Result<> (*job)(const MountPlace&),
                         std::chrono::steady_clock::time_point end);
+    void drop_pages(overlay::NodeId id);
     void forget_objects(const overlay::Restored& restored);
     void forget_names(const overlay::Restored& restored);
 

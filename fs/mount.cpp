@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include <array>
+#include <cerrno>
 #include <condition_variable>
 #include <mutex>
 #include <utility>
@@ -149,10 +150,12 @@ void Mount::Impl::unmount() {
     }
     helpers->settle(tuning::kClosingPatience);
     const auto clean = helpers->unmount(false);
-    if (clean) return;
-    log::info("unmount " + place_.path() + ": " + clean.error().message() + "; detaching it");
+    if (clean || fuse_session_exited(session_.get()) != 0) return;
+    log::info("unmount " + place_.path() + ": " + clean.error().message() +
+              "; detaching it when all is written back");
     helpers->write_back(tuning::kClosingWriteBack);
-    if (const auto detached = helpers->unmount(true); !detached) {
+    const auto detached = helpers->unmount(true);
+    if (!detached && detached.error().number() != ESTALE) {
         log::warning("unmount " + place_.path() + ": " + detached.error().message());
     }
 }

@@ -160,7 +160,7 @@ Result<UniqueFd> MountPlace::open() const {
 }
 
 Result<> MountPlace::unmount(bool lazily) const {
-    if (!is_there()) return {};
+    if (!is_there()) return Error(ErrorKind::kNothing, ESTALE, "it is not at its place any more");
     return unmount_path(path_, lazily, false);
 }
 

@@ -25,7 +25,7 @@ class MountPlace {
     bool is_there() const;
     /// The root, for a guest of the mount; ESTALE when the path leads elsewhere now.
     Result<UniqueFd> open() const;
-    /// EBUSY when in use, unless `lazily`. Nothing when it is not there any more.
+    /// EBUSY when in use, unless `lazily`; ESTALE when it is not there any more.
     Result<> unmount(bool lazily) const;
 
  private:

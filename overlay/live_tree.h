@@ -24,6 +24,7 @@ class LiveTree final : public Tree {
     KernelCaches* caches() const { return caches_.load(); }
     Result<int> notice_behind() override;
     ChangedBehind changed_behind() override { return lookout_->take(); }
+    std::vector<NodeId> files() const override { return objects_.ids(S_IFREG); }
     bool keeps_names(NodeId directory) override;
     bool keeps_absence(NodeId directory) override { return keeps_names(directory); }
     bool keeps_attributes(NodeId id) override;

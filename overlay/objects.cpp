@@ -72,12 +72,12 @@ ObjectPtr Objects::find(const ObjectKey& key) const {
     return object ? *object : dead;
 }
 
-std::vector<NodeId> Objects::ids() const {
+std::vector<NodeId> Objects::ids(mode_t type) const {
     std::vector<NodeId> all;
     for (const Shard& s : shards_) {
         const std::shared_lock lock(s.mutex);
         for (const auto& [id, object] : s.objects)
-            all.push_back(id);
+            if (type == 0 || object->type() == type) all.push_back(id);
     }
     return all;
 }

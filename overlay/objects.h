@@ -65,8 +65,8 @@ class Objects {
     Result<ObjectPtr> get(NodeId id) const;
     /// Null when nobody looked it up.
     ObjectPtr find(const ObjectKey& key) const;
-    /// Of all that are in the table.
-    std::vector<NodeId> ids() const;
+    /// Of all that are in the table, or those of a type (S_IFREG).
+    std::vector<NodeId> ids(mode_t type = 0) const;
     /// The object for `key`, at (parent, name) from now on; adds `lookups` to its count.
     ObjectPtr learn(const ObjectKey& key, mode_t type, const ObjectPtr& parent,
                     std::string_view name, unsigned lookups);

@@ -66,6 +66,7 @@ class PolicedTree final : public Tree {
     }
     Result<int> notice_behind() override { return tree_.notice_behind(); }
     ChangedBehind changed_behind() override { return tree_.changed_behind(); }
+    std::vector<NodeId> files() const override { return tree_.files(); }
     bool keeps_names(NodeId directory) override;
     bool keeps_absence(NodeId directory) override;
     bool keeps_attributes(NodeId id) override;

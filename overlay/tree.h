@@ -118,6 +118,8 @@ class Tree {
     virtual Result<int> notice_behind() = 0;
     /// What changed since the last call, or some of it: nothing when nothing is left.
     virtual ChangedBehind changed_behind() = 0;
+    /// The regular files that the kernel may know.
+    virtual std::vector<NodeId> files() const = 0;
     /// Whether what is answered about this directory's names from now on may be remembered until
     /// changed_behind(), or KernelCaches::forget(), tells of a change. Asked before the answer is
     /// looked for: it begins to watch the directory.

@@ -1,6 +1,7 @@
 // Stores into shared mappings have no request of their own; a checkpoint must still know on which
 // side they fall.
 #include <sys/mman.h>
+#include <sys/mount.h>
 
 #include <chrono>
 #include <csignal>
@@ -85,6 +86,48 @@ TEST(Mapped, TheEndWaitsForASlowDisk) {
     EXPECT_EQ(served.wait_for_exit(), 0);
     EXPECT_TRUE(served.read_raw("f") == text);
 }
+
+enum class Hidden { kCovered, kDetached };
+
+class MappedBehind : public testing::TestWithParam<Hidden> {};
+
+/// By its path the mount cannot be asked for anything.
+TEST_P(MappedBehind, StoresAreWrittenWhereTheMountIsNotAtItsPlace) {
+    constexpr std::size_t kPage = 4096;
+    constexpr std::size_t kPages = 300;
+    Served served;
+    SKIP_WITHOUT_MOUNT(served);
+    if (::geteuid() != 0) GTEST_SKIP() << "only root mounts and detaches";
+    std::string text(kPages * kPage, 'a');
+    served.write("f", text);
+    Mapping mapping(served, "f", text.size());
+    ASSERT_NE(mapping.bytes(), nullptr);
+    const auto store = [&](char letter) {
+        for (std::size_t page = 0; page < kPages; page += 2)
+            mapping.bytes()[page * kPage] = text[page * kPage] = letter;
+    };
+    const std::string place = served.path().parent_path();
+    if (GetParam() == Hidden::kCovered) {
+        ASSERT_EQ(::mount("none", place.c_str(), "tmpfs", 0, nullptr), 0);
+    } else {
+        ASSERT_EQ(::umount2(place.c_str(), MNT_DETACH), 0);
+    }
+    store('b');
+    EXPECT_EQ(served.order("checkpoint"), "ok");
+    EXPECT_TRUE(served.read_raw("f") == text) << "after the checkpoint";
+    store('c');
+    ::kill(served.daemon(), SIGTERM);
+    EXPECT_EQ(served.wait_for_exit(), 0);
+    EXPECT_TRUE(served.read_raw("f") == text) << "at the end";
+    if (GetParam() == Hidden::kCovered) {
+        EXPECT_EQ(::umount2(place.c_str(), MNT_DETACH), 0);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, MappedBehind, testing::Values(Hidden::kCovered, Hidden::kDetached),
+                         [](const auto& of) {
+                             return of.param == Hidden::kCovered ? "covered" : "detached";
+                         });
 
 }  // namespace
 }  // namespace unwrite::tests

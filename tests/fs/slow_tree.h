@@ -56,6 +56,7 @@ class SlowTree final : public overlay::Tree {
     }
     Result<int> notice_behind() override { return tree_.notice_behind(); }
     overlay::ChangedBehind changed_behind() override { return tree_.changed_behind(); }
+    std::vector<NodeId> files() const override { return tree_.files(); }
     bool keeps_names(overlay::NodeId directory) override { return tree_.keeps_names(directory); }
     bool keeps_absence(overlay::NodeId directory) override {
         return tree_.keeps_absence(directory);
