@@ -87,8 +87,9 @@ std::vector<NodeId> Objects::ids(mode_t type) const {
 NodeId Objects::id_for(const ObjectKey& key, NodeId tried, bool is_free) {
     const std::lock_guard lock(aliases_mutex_);
     const auto alias = aliases_.find(key);
-    if (is_free) return alias == aliases_.end() ? preferred_id(key) : alias->second;
-    if (alias != aliases_.end() && alias->second != tried) return alias->second;
+    // `tried` may be an alias of before, at which a dead one is still held.
+    const NodeId known = alias == aliases_.end() ? preferred_id(key) : alias->second;
+    if (is_free || known != tried) return known;
     const NodeId id = next_alias_++;
     aliases_.insert_or_assign(key, id);
     return id;

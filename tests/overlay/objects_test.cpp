@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <mutex>
+#include <thread>
+#include <unordered_set>
+#include <vector>
+
 #include "tests/support/scratch.h"
 
 namespace unwrite::tests {
@@ -77,6 +82,42 @@ TEST_F(ObjectsTest, WhoeverHasTheNumberNowDoesNotTakeItFromWhoHadItBefore) {
     EXPECT_EQ(objects_->forget(first->id(), 1), first);
     EXPECT_EQ(look_up(young, S_IFREG), second);
     EXPECT_EQ(objects_->find(young), second);
+}
+
+// Who looks up twice what was not removed in between has one object, whoever else looks up, removes
+// and forgets it.
+TEST_F(ObjectsTest, ADirectoryThatManyRemoveAndForgetIsOne) {
+    constexpr int kThreads = 4;
+    constexpr int kRounds = 100'000;
+    std::mutex mutex;
+    std::unordered_set<overlay::ObjectPtr> taken;  // guarded by mutex
+    const auto is_taken = [&](const overlay::ObjectPtr& object) {
+        const std::lock_guard lock(mutex);
+        return taken.contains(object);
+    };
+    std::atomic<int> twins = 0;
+    const auto live = [&](int thread) {
+        for (int i = 0; i < kRounds; ++i) {
+            const ObjectKey key = make_key(77U + static_cast<unsigned>(i) % 2);
+            const auto first = look_up(key);
+            const auto second = look_up(key);
+            if (first != second && !is_taken(first)) ++twins;
+            if ((i + thread) % 3 == 0) {
+                const std::lock_guard lock(mutex);
+                taken.insert(second);
+                take_name(second);
+            }
+            objects_->forget(first->id(), 1);
+            objects_->forget(second->id(), 1);
+        }
+    };
+    std::vector<std::thread> threads;
+    for (int i = 0; i < kThreads; ++i)
+        threads.emplace_back(live, i);
+    for (std::thread& thread : threads)
+        thread.join();
+    EXPECT_EQ(twins, 0);
+    EXPECT_EQ(objects_->ids(), std::vector<overlay::NodeId>{overlay::kRootId});
 }
 
 }  // namespace
