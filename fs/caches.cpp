@@ -50,6 +50,38 @@ bool is_any_waiting(const Server& server) {
     return ::poll(&device, 1, 0) != 0;
 }
 
+/// So few run that the kernel holds no write back for them, as far as they were taken.
+bool are_few(const WriteBack& writes) {
+    return writes.resizes == 0 && writes.others() + writes.in_flight < tuning::kCongested;
+}
+
+/// True when at a moment of this call they were few, and none was in the queue.
+bool is_calm(const Server& server) {
+    const WriteBack& writes = server.write_back;
+    const auto taken = [&] { return writes.taken + writes.others_taken; };
+    const std::uint64_t before = taken();
+    if (!are_few(writes)) return false;
+    // When none was taken meanwhile, so many ran when nothing was in the queue, or fewer.
+    return !is_any_waiting(server) && writes.receiving == 0 && taken() == before;
+}
+
+/// Until then; where there is always something in the queue, until they are few. False when it
+/// takes too long.
+bool await_calm(const Server& server, Clock::time_point end) {
+    const auto begin = Clock::now();
+    while (!is_calm(server)) {
+        const auto now = Clock::now();
+        const bool few = are_few(server.write_back);
+        if (few && now - begin >= tuning::kNeverEmpty) return true;
+        if (now >= end) return false;
+        if (few)
+            std::this_thread::yield();
+        else
+            std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
+    return true;
+}
+
 /// Called by the syncer, a guest: not by whoever can be waited for.
 Result<> start_writes(const MountPlace& place) {
     TRY_ASSIGN(const UniqueFd root, place.open());
@@ -104,30 +136,39 @@ Result<> Caches::ask_syncer(Result<> (*job)(const MountPlace&), Clock::time_poin
 ///
 /// The kernel starts their writes here but does not wait for a FUSE filesystem to answer them.
 /// Requests come in order. So when none is left in the queue, or a later one is answered, all
-/// started ones were taken but those that the kernel holds back (it lets so many run at a time),
-/// and of these some follow when the running ones end. When a round begins without one and brings
-/// none, none is left: syncfs(2) has been over all dirty pages, and waited for the threads that
-/// start their writes, before it returns (Linux' fs/sync.c, sync_filesystem()).
+/// started ones were taken but those that the kernel holds back: while kBackground requests run
+/// that nobody waits for, and while the file is getting another size (whoever changes it sends them
+/// once he is awake). Newer kernels do not even start them while kCongested such requests run
+/// (fuse_writepages(); of late syncfs(2) does not insist on it, sync_inodes_sb()).
+///
+/// So a round that begins without one and brings none leaves none, when there were few requests all
+/// that time: syncfs(2) has been over all dirty pages before it returned.
 Result<> Caches::write_back_all(Clock::time_point begin, Clock::time_point end) {
     const WriteBack& writes = server_.write_back;
-    std::uint64_t before = writes.taken;
+    bool repeated = false;
     int drained = 0;  // rounds at whose end nothing was under way
     for (;;) {
+        const std::uint64_t before = writes.taken;
+        const std::uint64_t resized = writes.resized;
         // When these ended, others may have come into the queue that nobody has taken yet.
         const bool were_running = writes.in_flight != 0;
+        if (!await_calm(server_, end)) return Error(ETIMEDOUT);
+        const std::uint64_t answered = writes.others_answered;
         TRY(ask_syncer(start_writes, end));
+        if (!await_calm(server_, end)) return Error(ETIMEDOUT);
         if (is_any_waiting(server_)) TRY(ask_syncer(make_request, end));
         if (!await_taken(writes, end)) return Error(ETIMEDOUT);
         const std::uint64_t after = writes.taken;
-        const bool last = after == before && !were_running;
+        const bool crowded = writes.others_taken - answered >= tuning::kCongested;
+        const bool repeat = writes.resized != resized && !std::exchange(repeated, true);
+        const bool last = after == before && !were_running && !crowded && !repeat;
         if (last || fuse_session_exited(server_.session) != 0) return {};
         // Who stores on and on lets no round be without writes. What was stored before that is
         // written: the kernel sends what it held back before a write that was answered is over.
-        if (!is_any_waiting(server_) && writes.receiving == 0 && writes.in_flight == 0 &&
-            writes.taken == after)
+        if (!crowded && is_calm(server_) && writes.in_flight == 0 && writes.taken == after)
             ++drained;
         if (drained >= 3 && Clock::now() - begin >= tuning::kStoringPatience) return {};
-        before = after;
+        if (Clock::now() >= end) return Error(ETIMEDOUT);
     }
 }
 

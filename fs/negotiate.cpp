@@ -31,7 +31,7 @@ void size_requests(fuse_conn_info& connection) {
         connection.max_readahead = tuning::kLargestRequest;
     }
     connection.max_background = tuning::kBackground;
-    connection.congestion_threshold = tuning::kBackground * 3 / 4;
+    connection.congestion_threshold = tuning::kCongested;
     connection.time_gran = 1;
 }
 

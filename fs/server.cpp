@@ -1,5 +1,6 @@
 #include "fs/server.h"
 
+#include <fcntl.h>
 #include <linux/fuse.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -40,6 +41,28 @@ bool is_stranger(pid_t thread) {
 
 }  // namespace
 
+void WriteBack::count_taken(const RawFlags& request) {
+    if (request.writes_back) {
+        in_flight.fetch_add(1);
+        taken.fetch_add(1);
+    } else if (request.in_background) {
+        others_taken.fetch_add(1);
+    } else if (request.resizes) {
+        resizes.fetch_add(1);
+    }
+}
+
+void WriteBack::count_answered(const RawFlags& request) {
+    if (request.writes_back) {
+        in_flight.fetch_sub(1);
+    } else if (request.in_background) {
+        others_answered.fetch_add(1);
+    } else if (request.resizes) {
+        resized.fetch_add(1);
+        resizes.fetch_sub(1);
+    }
+}
+
 Who who(const Server& server, pid_t thread) {
     if (thread <= 0)
         return Who::kOther;  // the kernel itself, or a process of another pid namespace
@@ -68,10 +91,14 @@ RawFlags decode_raw_flags(const void* request, std::size_t size) {
         std::memcpy(&in, body, sizeof in);
         flags.kill_privileges = (in.write_flags & FUSE_WRITE_KILL_SUIDGID) != 0;
         flags.writes_back = (in.write_flags & FUSE_WRITE_CACHE) != 0;
+        flags.in_background = !flags.writes_back && (in.flags & O_DIRECT) != 0;
     } else if (header.opcode == FUSE_SETATTR && rest >= sizeof(fuse_setattr_in)) {
         fuse_setattr_in in = {};
         std::memcpy(&in, body, sizeof in);
         flags.kill_privileges = (in.valid & FATTR_KILL_SUIDGID) != 0;
+        flags.resizes = (in.valid & FATTR_SIZE) != 0;
+    } else if (header.opcode == FUSE_READ || header.opcode == FUSE_RELEASE) {
+        flags.in_background = true;
     }
     return flags;
 }

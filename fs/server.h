@@ -14,12 +14,28 @@
 
 namespace unwrite::fs {
 
-/// The writes that come from mapped pages, as far as the workers took them. See
-/// Caches::write_back_all() in caches.cpp.
+struct RawFlags;
+
+/// The writes that come from mapped pages, as far as the workers took them, and the requests for
+/// which the kernel holds such writes back. See Caches::write_back_all() in caches.cpp.
 struct WriteBack {
     std::atomic<unsigned> receiving{0};   ///< workers that look for a request right now
     std::atomic<unsigned> in_flight{0};   ///< such writes that were taken and not answered yet
     std::atomic<std::uint64_t> taken{0};  ///< ever
+    // Of RawFlags::in_background, ever.
+    std::atomic<std::uint64_t> others_taken{0};
+    std::atomic<std::uint64_t> others_answered{0};
+    // Of RawFlags::resizes.
+    std::atomic<unsigned> resizes{0};       ///< taken and not answered yet
+    std::atomic<std::uint64_t> resized{0};  ///< answered, ever
+
+    /// Those that were taken and not answered yet, or more.
+    std::uint64_t others() const {
+        const std::uint64_t answered = others_answered;
+        return others_taken - answered;
+    }
+    void count_taken(const RawFlags& request);
+    void count_answered(const RawFlags& request);
 };
 
 class Held;
@@ -73,6 +89,8 @@ Who who(const Server& server, pid_t thread);
 struct RawFlags {
     bool kill_privileges = false;
     bool writes_back = false;              ///< a write of mapped pages
+    bool in_background = false;            ///< perhaps one of those of which so many run at a time
+    bool resizes = false;                  ///< no mapped page of the file is written meanwhile
     bool interrupts = false;               ///< it is about another request
     std::uint64_t unique = 0;              ///< the kernel's number of it
     std::span<const char> bytes;           ///< the request as the kernel wrote it

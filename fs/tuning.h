@@ -33,6 +33,8 @@ inline constexpr std::size_t kMostBehind = 20'000;
 inline constexpr unsigned kLargestRequest = 1U << 20U;
 /// Read-ahead and write-back requests that may be under way at once.
 inline constexpr unsigned kBackground = 64;
+/// From so many on the kernel reads less ahead, and writes no mapped page that nobody waits for.
+inline constexpr unsigned kCongested = kBackground * 3 / 4;
 
 /// Threads that answer requests: as many as there are blocked requests, up to this.
 inline constexpr unsigned kFirstWorkers = 2;
@@ -67,6 +69,8 @@ inline constexpr std::chrono::seconds kClosingPatience{2};
 /// moment at which nobody stores.
 inline constexpr std::chrono::minutes kClosingWriteBack{10};
 inline constexpr std::chrono::seconds kStoringPatience{10};
+/// How long at least for a moment at which no request waits to be taken.
+inline constexpr std::chrono::milliseconds kNeverEmpty{50};
 
 /// Names and paths that watchers are told of after one restore; beyond, they get the parents'
 /// events only.

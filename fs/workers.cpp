@@ -93,10 +93,7 @@ int Workers::receive(fuse_buf& buffer) {
     const int got = fuse_session_receive_buf(session_, &buffer);
     if (got > 0) {
         raw_flags() = decode_raw_flags(buffer.mem, buffer.size);
-        if (raw_flags().writes_back) {
-            server_.write_back.in_flight.fetch_add(1);
-            server_.write_back.taken.fetch_add(1);
-        }
+        server_.write_back.count_taken(raw_flags());
     }
     server_.write_back.receiving.fetch_sub(1);
     return got;
@@ -134,7 +131,7 @@ void Workers::work() {
         if (++streak > tuning::kBurst && awake_) awake_->came();
         if (idle_.fetch_sub(1) == 1) grow();
         process(buffer);
-        if (raw_flags().writes_back) server_.write_back.in_flight.fetch_sub(1);
+        server_.write_back.count_answered(raw_flags());
         idle_.fetch_add(1);
     }
     std::free(buffer.mem);

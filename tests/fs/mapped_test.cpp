@@ -2,12 +2,18 @@
 // side they fall.
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/wait.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <new>
 #include <thread>
+#include <vector>
 
+#include "fs/tuning.h"
 #include "tests/fs/served.h"
 
 namespace unwrite::tests {
@@ -128,6 +134,102 @@ INSTANTIATE_TEST_SUITE_P(Each, MappedBehind, testing::Values(Hidden::kCovered, H
                          [](const auto& of) {
                              return of.param == Hidden::kCovered ? "covered" : "detached";
                          });
+
+/// The daemon is told to end while requests are held, and goes on with them when it would be over.
+void end_with_requests_held(Served& served) {
+    ::kill(served.daemon(), SIGTERM);
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    served.order("release");
+    EXPECT_EQ(served.wait_for_exit(), 0);
+}
+
+/// Where so many requests run that nobody waits for, like reads ahead, the kernel starts no write
+/// of mapped pages, or holds it back.
+TEST(Mapped, TheEndWaitsForAStoreThatComesAfterManyReads) {
+    const char* const path = std::getenv("UNWRITE_DATA_PATH");
+    if (path != nullptr && std::string(path) == "passthrough") GTEST_SKIP() << "reads no request";
+    Served served;
+    SKIP_WITHOUT_MOUNT(served);
+    constexpr int kReads = fs::tuning::kCongested;
+    const std::string text(1U << 16U, 'a');
+    served.write("f", text);
+    Mapping mapping(served, "f", text.size());
+    ASSERT_NE(mapping.bytes(), nullptr);
+    ASSERT_EQ(mapping.bytes()[0], 'a');
+    std::vector<std::thread> readers;
+    ASSERT_EQ(served.order("hold reads"), "ok");
+    for (int i = 0; i < kReads; ++i) {
+        const std::string name = "r" + std::to_string(i);
+        const auto cold = sys::open_at(served.raw(), name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+        ASSERT_OK(cold);
+        ASSERT_OK(sys::write_all_at(cold->get(), std::as_bytes(std::span(text)), 0));
+        readers.emplace_back([&served, name] { served.read(name); });
+    }
+    served.wait_until_held(kReads);
+    mapping.bytes()[0] = 'b';
+    end_with_requests_held(served);
+    for (std::thread& reader : readers)
+        reader.join();
+    EXPECT_EQ(served.read_raw("f")[0], 'b');
+}
+
+/// The kernel writes no page of a file that is getting another size.
+TEST(Mapped, TheEndWaitsForAStoreThatWaitsForATruncation) {
+    Served served;
+    SKIP_WITHOUT_MOUNT(served);
+    served.write("f", std::string(8192, 'a'));
+    Mapping mapping(served, "f", 8192);
+    ASSERT_NE(mapping.bytes(), nullptr);
+    ASSERT_EQ(mapping.bytes()[0], 'a');
+    ASSERT_EQ(served.order("hold sizes"), "ok");
+    std::thread cutter([&] { EXPECT_EQ(::truncate(served.path("f").c_str(), 6000), 0); });
+    served.wait_until_held(1);
+    mapping.bytes()[0] = 'b';
+    end_with_requests_held(served);
+    cutter.join();
+    EXPECT_EQ(served.read_raw("f"), 'b' + std::string(5999, 'a'));
+}
+
+/// Stores into each page of the file, one number after the other, and says which it is done with.
+pid_t start_storing(const Served& served, const std::string& name, std::size_t size,
+                    std::atomic<std::uint64_t>& done) {
+    const pid_t child = ::fork();
+    if (child != 0) return child;
+    Mapping mapping(served, name, size);
+    for (std::uint64_t number = 1; mapping.bytes() != nullptr; ++number) {
+        for (std::size_t at = 0; at < size; at += 4096)
+            std::memcpy(mapping.bytes() + at, &number, sizeof number);
+        done = number;
+    }
+    ::_exit(1);
+}
+
+TEST(Mapped, WhatWasStoredBeforeTheEndIsWrittenWhileSomebodyStoresOn) {
+    Served served;
+    SKIP_WITHOUT_MOUNT(served);
+    constexpr std::size_t kSize = 64 * 4096;
+    served.write("f", std::string(kSize, '\0'));
+    void* const shared =
+        ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(shared, MAP_FAILED);
+    auto& done = *new (shared) std::atomic<std::uint64_t>(0);
+    const pid_t child = start_storing(served, "f", kSize, done);
+    while (done < 100 && ::waitpid(child, nullptr, WNOHANG) == 0)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    const std::uint64_t before = done;
+    EXPECT_GE(before, 100U);
+    EXPECT_EQ(served.stop(), 0);
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    ::munmap(shared, 4096);
+    const std::string text = served.read_raw("f");
+    ASSERT_EQ(text.size(), kSize);
+    for (std::size_t at = 0; at < kSize; at += 4096) {
+        std::uint64_t number = 0;
+        std::memcpy(&number, text.data() + at, sizeof number);
+        EXPECT_GE(number, before) << at;
+    }
+}
 
 }  // namespace
 }  // namespace unwrite::tests

@@ -72,8 +72,9 @@ class Orders {
         if (verb == "asked") return std::to_string(tree_.asked);
         if (verb == "write_back") mount_.write_back();
         if (verb == "settle" && !mount_.settle(30'000)) return "not settled";
-        if (verb == "hold") (object == "writes" ? tree_.holds_writes : tree_.holds) = true;
-        if (verb == "release") tree_.holds = tree_.holds_writes = false;
+        if (verb == "hold") held(object) = true;
+        if (verb == "release")
+            tree_.holds = tree_.holds_writes = tree_.holds_reads = tree_.holds_sizes = false;
         if (verb == "held") return std::to_string(tree_.held);
         if (verb == "open") {
             return verdict(sys::open_at(AT_FDCWD, directory_ + "/" + object, O_RDONLY));
@@ -82,6 +83,12 @@ class Orders {
     }
 
  private:
+    std::atomic<bool>& held(const std::string& object) {
+        if (object == "writes") return tree_.holds_writes;
+        if (object == "reads") return tree_.holds_reads;
+        return object == "sizes" ? tree_.holds_sizes : tree_.holds;
+    }
+
     overlay::Session& session_;
     SlowTree& tree_;
     fs::Mount& mount_;

@@ -20,6 +20,8 @@ class SlowTree final : public overlay::Tree {
     explicit SlowTree(overlay::Tree& tree) : tree_(tree) {}
     std::atomic<bool> holds{false};         ///< no removal is handed on meanwhile
     std::atomic<bool> holds_writes{false};  ///< no write is
+    std::atomic<bool> holds_reads{false};   ///< no read is
+    std::atomic<bool> holds_sizes{false};   ///< no change of attributes is
     std::atomic<int> held{0};               ///< so many wait for that
     std::atomic<int> asked{0};
 
@@ -35,6 +37,7 @@ class SlowTree final : public overlay::Tree {
     }
     Result<struct stat> setattr(const Caller& caller, NodeId id,
                                 const overlay::AttributeChange& change) override {
+        wait_while(holds_sizes);
         return tree_.setattr(caller, id, change);
     }
     Result<std::string> readlink(NodeId id) override { return tree_.readlink(id); }
@@ -86,6 +89,7 @@ class SlowTree final : public overlay::Tree {
         return tree_.link(caller, id, to, to_name);
     }
     Result<std::size_t> read(NodeId id, sys::Bytes out, std::uint64_t offset) override {
+        wait_while(holds_reads);
         return tree_.read(id, out, offset);
     }
     Result<std::size_t> write(const Caller& caller, NodeId id, sys::ConstBytes data,
