@@ -3,12 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <mutex>
 #include <thread>
 #include <unordered_set>
 #include <vector>
 
 #include "tests/support/scratch.h"
+#include "tests/support/thorough.h"
 
 namespace unwrite::tests {
 namespace {
@@ -88,7 +90,7 @@ TEST_F(ObjectsTest, WhoeverHasTheNumberNowDoesNotTakeItFromWhoHadItBefore) {
 // and forgets it.
 TEST_F(ObjectsTest, ADirectoryThatManyRemoveAndForgetIsOne) {
     constexpr int kThreads = 4;
-    constexpr int kRounds = 100'000;
+    constexpr int kRounds = kSanitizer == Sanitizer::kNone ? 100'000 : 10'000;
     std::mutex mutex;
     std::unordered_set<overlay::ObjectPtr> taken;  // guarded by mutex
     const auto is_taken = [&](const overlay::ObjectPtr& object) {
