@@ -149,6 +149,9 @@ void Mount::Impl::unmount() {
         return;
     }
     helpers->settle(tuning::kClosingPatience);
+    // Before Linux 6.16 nobody who unmaps a file waits for what is written of it then, and a mount
+    // that is taken away gives up what it did not answer (fuse_vma_close(), fuse_kill_sb_anon()).
+    if (fuse_session_exited(session_.get()) == 0) helpers->write_back(tuning::kClosingWriteBack);
     const auto clean = helpers->unmount(false);
     if (clean || fuse_session_exited(session_.get()) != 0) return;
     log::info("unmount " + place_.path() + ": " + clean.error().message() +
