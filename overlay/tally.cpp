@@ -20,19 +20,32 @@ const ObjectKey& subject_of(const Difference& difference) {
 }  // namespace
 
 Result<std::uint64_t> Tally::files() {
-    const Capture::Touched touched = capture_.take_touched();
-    if (state_->known && touched.empty()) return state_->files;
-    const bool some = state_->known && !touched.all;
-    state_->known = false;
-    if (!some || !count_again(touched)) TRY(count_all());
-    state_->known = true;
+    if (!follow(capture_.take_touched())) {
+        TRY(count_all());
+        state_->known = true;
+    }
     return state_->files;
 }
 
+/// Whether the number is known still, after what was touched was compared again.
+bool Tally::follow(const Capture::Touched& touched) {
+    if (state_->known && !touched.empty()) {
+        state_->known = false;
+        state_->known = !touched.all && count_again(touched).ok();
+    }
+    return state_->known;
+}
+
+// To compare much of it again is for who asks next, and perhaps nobody does.
 void Tally::expect(std::uint64_t files) {
     if (!state_->known) return;
-    const auto own = this->files();
-    if (!own || *own != files) state_->known = false;
+    const Capture::Touched touched = capture_.take_touched();
+    const std::size_t much = touched.names.size() + touched.objects.size();
+    if (much >= kMuch && much > files / 2) {
+        state_->known = false;
+    } else if (follow(touched) && state_->files != files) {
+        state_->known = false;
+    }
 }
 
 Leftovers Tally::forget() {

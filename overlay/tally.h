@@ -40,8 +40,10 @@ class Tally {
         std::string path{};  ///< of a directory that came or went
         bool came = false;
     };
+    static constexpr std::size_t kMuch = 1000;  // touched objects and names
     using Directories = std::unordered_map<std::string, ObjectKey>;
 
+    bool follow(const Capture::Touched& touched);
     void add_interval(journal::DeltaNumber number);
     Result<> read_on();
     Result<> count_all();

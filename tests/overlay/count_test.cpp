@@ -50,6 +50,21 @@ TEST_F(Count, S64_FollowsWhatIsWrittenAndTakenBack) {
     expect(1);
 }
 
+TEST_F(Count, S64_IsRightAfterAStatusOfManyThatCountedNothing) {
+    constexpr int kMany = 1100;
+    begin();
+    expect(0);
+    for (int i = 0; i < kMany; ++i)
+        make("f" + std::to_string(i), "x");
+    const auto status = operations().status("", false);
+    ASSERT_TRUE(status.ok());
+    EXPECT_EQ(status->changes.size(), static_cast<std::size_t>(kMany));
+    expect(kMany);
+    replace("f0", "y");
+    ASSERT_EQ(actor().unlink("f1"), 0);
+    expect(kMany - 1);
+}
+
 TEST_F(Count, S64_SavesRenamesLinksAndFilesOfAMoment) {
     before("a", "one\n");
     before("b", "two\n");
