@@ -116,7 +116,7 @@ Result<Entry> LiveTree::lookup(const Caller& /*caller*/, NodeId parent, std::str
         }
         TRY_ASSIGN(const struct stat st, objects_.stat(target));
         const Objects::Place where = objects_.place(*target);
-        objects_.learn(target->key(), target->type(), where.parent, where.name, 1);
+        target = objects_.learn(target->key(), target->type(), where.parent, where.name, 1);
         return Entry{target->id(), st};
     }
     const std::string bytes(name);
