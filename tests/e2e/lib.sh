@@ -57,11 +57,11 @@ out_lacks() { ! grep -qF -- "$1" "$scratch/out" || { cat "$scratch/out" >&2; fai
 err_has() { grep -qF -- "$1" "$scratch/err" || { cat "$scratch/err" >&2; fail "the messages have no \"$1\""; }; }
 # json EXPRESSION: a Python expression about `j`, the JSON output; must be true.
 json() {
-    python3 -c 'import json, sys; j = json.load(open(sys.argv[1])); sys.exit(0 if eval(sys.argv[2]) else 1)' \
+    python3 -IS -c 'import json, sys; j = json.load(open(sys.argv[1])); sys.exit(0 if eval(sys.argv[2]) else 1)' \
         "$scratch/out" "$1" || { head -c 4000 "$scratch/out" >&2; fail "not so: $1"; }
 }
 json_value() {
-    python3 -c 'import json, sys; j = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$scratch/out" "$1"
+    python3 -IS -c 'import json, sys; j = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$scratch/out" "$1"
 }
 
 # equal FILE TEXT: the file holds this text and nothing else (a newline at the end may be there or not).
@@ -78,7 +78,9 @@ usual() { unset UNWRITE_DATA_PATH UNWRITE_CACHES UNWRITE_COMPRESS_AFTER UNWRITE_
 begin() {
     cd /
     expect 0 --json mount "$W" "$@"
-    daemon=$(json_value 'j["pid"]')
+    daemon=$(<"$scratch/out")
+    [[ $daemon =~ \"pid\":\ *([0-9]+) ]] || fail "the mount does not say which process it is"
+    daemon=${BASH_REMATCH[1]}
     echo "$daemon" >>"$scratch/daemons"
     is_mounted "$W" || fail "$W is not mounted"
     cd "$W"
@@ -110,7 +112,7 @@ differs() {
 walk() {
     local mounted=()
     ! is_mounted "$4" || mounted=(--mounted)
-    python3 "$here/walker.py" "${mounted[@]}" "$1" "$2" "$3"
+    python3 -IS "$here/walker.py" "${mounted[@]}" "$1" "$2" "$3"
 }
 
 # three_steps STEP1 STEP2 STEP3: three commands, each after a checkpoint (a, b, c), then every way back and forth.

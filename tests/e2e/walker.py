@@ -6,16 +6,22 @@
 With --mounted the link counts must be those of the names that can be seen. The state directory at the top is left
 out. Content is hashed in blocks of which those full of zeros are left out, so that holes do not matter and a file
 of holes costs nothing.
+
+It is started some thousand times by the stories: what it imports is what takes its time. Hence neither argparse nor
+json, nor hashlib, which loads OpenSSL for a hash that is Python's own.
 """
 
-import argparse
 import errno
-import hashlib
-import json
+import marshal
 import os
 import resource
 import stat
 import sys
+
+try:
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
 
 BLOCK = 65536
 MOST_SHOWN = 25
@@ -27,7 +33,7 @@ def text(name):
 
 
 def content(fd, size):
-    digest = hashlib.blake2b(digest_size=16)
+    digest = blake2b(digest_size=16)
     at = 0
     while at < size:
         try:
@@ -161,24 +167,23 @@ def differences(before, now):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--mounted", action="store_true")
-    parser.add_argument("what", choices=["remember", "same"])
-    parser.add_argument("first")
-    parser.add_argument("second")
-    options = parser.parse_args()
+    arguments = sys.argv[1:]
+    mounted = arguments[:1] == ["--mounted"]
+    what, first, second = arguments[1:] if mounted else arguments
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    walk = Walk(options.mounted)
-    if options.what == "remember":
-        entries = walk.tree(os.fsencode(options.first))
-        with open(options.second, "w", encoding="ascii") as file:
-            json.dump(entries, file)
+    walk = Walk(mounted)
+    if what == "remember":
+        entries = walk.tree(os.fsencode(first))
+        with open(second, "wb") as file:
+            marshal.dump(entries, file)
         print(f"{len(entries)} objects")
         return 0
-    with open(options.first, encoding="ascii") as file:
-        before = json.load(file)
-    now = walk.tree(os.fsencode(options.second))
+    if what != "same":
+        raise SystemExit(__doc__)
+    with open(first, "rb") as file:
+        before = marshal.load(file)
+    now = walk.tree(os.fsencode(second))
     found = list(differences(before, now))
     for line in found[:MOST_SHOWN]:
         print("  " + line)
