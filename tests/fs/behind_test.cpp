@@ -9,6 +9,7 @@
 #include <random>
 #include <thread>
 
+#include "fs/tuning.h"
 #include "tests/fs/served.h"
 
 namespace unwrite::tests {
@@ -222,7 +223,7 @@ TEST_F(Behind, MoreThanCanBeTold) {
 
 // More directories than watchers are told of: all their listings are right at once.
 TEST_F(Behind, ARestoreOfManyDirectories) {
-    constexpr unsigned kMany = 2500;
+    constexpr unsigned kMany = fs::tuning::kMostAnnouncements + 200;
     const auto directory = [](unsigned i) { return "many/" + std::to_string(i); };
     for (unsigned i = 0; i < kMany; ++i) {
         stdfs::create_directories(served_.path(directory(i)));
