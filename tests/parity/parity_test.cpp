@@ -3,6 +3,7 @@
 
 #include "tests/parity/groups.h"
 #include "tests/parity/runner.h"
+#include "tests/support/thorough.h"
 
 namespace unwrite::tests::parity {
 namespace {
@@ -43,6 +44,12 @@ TEST_P(Parity, S45_S53_S73_S49_answers_as_a_plain_directory_and_undo_brings_all_
 INSTANTIATE_TEST_SUITE_P(Cells, Parity, ::testing::Range(std::size_t{0}, groups().size()),
                          [](const auto& group) { return groups()[group.param].name(); });
 
+// Each cell is taken back by the undo of its group. Here all groups come one after the other, and a
+// third of the cells says as much: another third in each row, for tables have columns.
+bool is_of_the_rollback(const Cell& cell, std::size_t number) {
+    return can_be_done(cell) && ((number + number / 3) % 3 == 0 || is_long());
+}
+
 TEST(ParityOfAll, S49_S57_a_rollback_takes_the_whole_table_back) {
     SKIP_UNLESS_MOUNTING();
     std::vector<const Group*> all;
@@ -53,7 +60,7 @@ TEST(ParityOfAll, S49_S57_a_rollback_takes_the_whole_table_back) {
     ASSERT_EQ(stage.mounted().command({"checkpoint", "first"}), "");
     for (const Group& group : groups()) {
         for (std::size_t i = 0; i < group.cells().size(); ++i) {
-            if (can_be_done(group.cells()[i])) stage.only_act_in_mount(group, i);
+            if (is_of_the_rollback(group.cells()[i], i)) stage.only_act_in_mount(group, i);
         }
         ASSERT_EQ(stage.mounted().command({"checkpoint", "after-" + group.name()}), "");
     }
