@@ -9,6 +9,7 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
 option(UNWRITE_WERROR "Treat warnings as errors" ON)
 set(UNWRITE_SANITIZE "" CACHE STRING "Value for -fsanitize=, for example address,undefined")
+set(UNWRITE_SHARDS 0 CACHE STRING "Into how many tests a test program is divided; 0: one for each case")
 
 find_program(UNWRITE_CCACHE ccache)
 if(UNWRITE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)

@@ -9,6 +9,8 @@
 #   A GoogleTest program whose cases become ctest tests named NAME.Suite.Case. Without
 #   LABELS the label is the name of the folder below tests/, plus "unit" for a layer that
 #   is tested without a mount. A test that must not run beside others names SERIAL.
+#   Where UNWRITE_SHARDS says a number, a program becomes so many tests instead, NAME.1 and so on,
+#   each with its part of the cases: a sanitizer takes 0.15 s to start and end, many cases take less.
 #
 # unwrite_script_test(NAME COMMAND ... [LABELS ...] [TIMEOUT seconds] [SERIAL])
 #   A script run by ctest. Exit status 77 means skipped.
@@ -59,6 +61,11 @@ function(unwrite_test name)
     target_link_libraries(${name} PRIVATE
         unwrite_options ${arg_DEPENDS} GTest::gmock GTest::gtest GTest::gtest_main)
     unwrite_test_group(${name})
+    # Those that take long are few, and begin one by one.
+    if(UNWRITE_SHARDS GREATER 0 AND arg_TIMEOUT LESS_EQUAL 300)
+        unwrite_test_shards(${name})
+        return()
+    endif()
     include(GoogleTest)
     gtest_discover_tests(${name} TEST_PREFIX "${name}." TEST_LIST ${name}_cases
                          DISCOVERY_TIMEOUT 60)
@@ -135,6 +142,19 @@ macro(unwrite_test_defaults)
     set(unwrite_test_environment
         "UNWRITE_SOURCE_DIR=${PROJECT_SOURCE_DIR}" "UNWRITE_BUILD_DIR=${PROJECT_BINARY_DIR}")
     set(unwrite_test_modification "PATH=path_list_prepend:${PROJECT_BINARY_DIR}/path")
+endmacro()
+
+macro(unwrite_test_shards name)
+    math(EXPR last "${UNWRITE_SHARDS} - 1")
+    foreach(shard RANGE ${last})
+        math(EXPR number "${shard} + 1")
+        add_test(NAME ${name}.${number} COMMAND ${name} --gtest_brief=1
+                 WORKING_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
+        set_tests_properties(${name}.${number} PROPERTIES
+            LABELS "${arg_LABELS}" TIMEOUT 1200 RUN_SERIAL ${arg_SERIAL}
+            ENVIRONMENT "${unwrite_test_environment};GTEST_TOTAL_SHARDS=${UNWRITE_SHARDS};GTEST_SHARD_INDEX=${shard}"
+            ENVIRONMENT_MODIFICATION "${unwrite_test_modification}")
+    endforeach()
 endmacro()
 
 macro(unwrite_test_group)
