@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 
 namespace unwrite::git::tests {
 
@@ -17,8 +18,10 @@ World::World() {
     ::setenv("GIT_CONFIG_GLOBAL", "/dev/null", 1);
     // Only the caller of git() has an identity by variables; what is tested finds its own.
     git({"init", "--quiet", "--initial-branch=main"});
-    git({"config", "user.name", "tester"});
-    git({"config", "user.email", "tester@example.invalid"});
+    // Not by `git config`: a process for each. Without a look after each commit whether to tidy up.
+    std::ofstream(work() + "/.git/config", std::ios::app)
+        << "[user]\n\tname = tester\n\temail = tester@example.invalid\n"
+           "[maintenance]\n\tauto = false\n[gc]\n\tauto = 0\n";
 }
 
 std::string World::git_in(const std::string& directory, const Arguments& arguments,
@@ -42,14 +45,16 @@ std::string World::git(const Arguments& arguments, const std::string& input) con
 }
 
 std::string World::commit(const std::string& subject, const Files& files) const {
+    Arguments add = {"add", "--all", "--"};
     for (const auto& [name, text] : files) {
         if (text.empty()) {
             std::filesystem::remove(work() + "/" + name);
         } else {
             write(name, text);
         }
-        git({"add", "--all", "--", name});
+        add.push_back(name);
     }
+    if (!files.empty()) git(add);
     git({"commit", "--quiet", "--allow-empty", "--cleanup=verbatim", "--file=-"}, subject);
     return head();
 }
