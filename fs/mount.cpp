@@ -153,10 +153,12 @@ void Mount::Impl::unmount() {
     // that is taken away gives up what it did not answer (fuse_vma_close(), fuse_kill_sb_anon()).
     if (fuse_session_exited(session_.get()) == 0) helpers->write_back(tuning::kClosingWriteBack);
     const auto clean = helpers->unmount(false);
-    if (clean || fuse_session_exited(session_.get()) != 0) return;
-    log::info("unmount " + place_.path() + ": " + clean.error().message() +
-              "; detaching it when all is written back");
-    helpers->write_back(tuning::kClosingWriteBack);
+    if (clean) return;
+    if (fuse_session_exited(session_.get()) == 0) {
+        log::info("unmount " + place_.path() + ": " + clean.error().message() +
+                  "; detaching it when all is written back");
+        helpers->write_back(tuning::kClosingWriteBack);
+    }
     const auto detached = helpers->unmount(true);
     if (!detached && detached.error().number() != ESTALE) {
         log::warning("unmount " + place_.path() + ": " + detached.error().message());

@@ -55,6 +55,20 @@ TEST(Lifetime, ABusyMountIsDetached) {
     EXPECT_EQ(served.read("f"), "x");  // the raw directory is back
 }
 
+/// `umount -f` gives up the connection, and the mount stays while it is in use.
+TEST(Lifetime, ABusyMountWhoseConnectionWasGivenUpIsDetached) {
+    Served served;
+    SKIP_WITHOUT_MOUNT(served);
+    if (::geteuid() != 0) GTEST_SKIP() << "only root forces";
+    served.write("f", "x");
+    const auto open = sys::open_at(AT_FDCWD, served.path("f"), O_RDWR | O_CLOEXEC);
+    ASSERT_OK(open);
+    ASSERT_EQ(::umount2(served.path().c_str(), MNT_FORCE), -1);
+    EXPECT_EQ(served.wait_for_exit(), 0);
+    EXPECT_EQ(mount_line(served), "");
+    EXPECT_EQ(served.read("f"), "x");  // the raw directory is back
+}
+
 TEST(Lifetime, AKilledDaemonLeavesAMountThatIsTakenAway) {
     Served served;
     SKIP_WITHOUT_MOUNT(served);
