@@ -102,7 +102,8 @@ Caches::Caches(Server& server, MountPlace place)
       place_(std::move(place)),
       syncer_(start_helper("unwrite-sync", Descriptors::kOwn)),
       announcer_(start_helper("unwrite-notify", Descriptors::kOwn)),
-      notifier_(start_helper("unwrite-forget", Descriptors::kShared)) {
+      notifier_(start_helper("unwrite-forget", Descriptors::kShared)),
+      sweeper_(start_helper("unwrite-sweep", Descriptors::kShared)) {
     if (server_.behind >= 0) start_behind();
     server_.syncer = syncer_ ? syncer_->thread() : 0;
     server_.announcer = announcer_ ? announcer_->thread() : 0;
@@ -174,16 +175,17 @@ Result<> Caches::write_back_all(Clock::time_point begin, Clock::time_point end) 
 
 /// For a mount whose root cannot be opened: another is over it, somebody detached it, or it is not
 /// for this user. The kernel writes the dirty pages that it is told to drop, and waits for the
-/// answers (Linux' invalidate_inode_pages2_range()).
+/// answers (Linux' invalidate_inode_pages2_range()), perhaps longer than this does: a restore that
+/// follows has pages dropped by another helper.
 Result<> Caches::write_back_each(Clock::time_point end) {
-    if (!notifier_) return Error(ENOSYS);
-    notifier_->post([this, end] {
+    if (!sweeper_) return Error(ENOSYS);
+    sweeper_->post([this, end] {
         for (const overlay::NodeId id : server_.tree.files()) {
             if (Clock::now() >= end || fuse_session_exited(server_.session) != 0) return;
             drop_pages(id);
         }
     });
-    if (notifier_->wait(milliseconds_until(end)) && Clock::now() < end) return {};
+    if (sweeper_->wait(milliseconds_until(end)) && Clock::now() < end) return {};
     return Error(ETIMEDOUT);
 }
 
@@ -271,7 +273,7 @@ Result<> Caches::unmount(bool lazily) {
 }
 
 void Caches::end() {
-    for (Helper* helper : {notifier_.get(), announcer_.get(), syncer_.get()})
+    for (Helper* helper : {sweeper_.get(), notifier_.get(), announcer_.get(), syncer_.get()})
         if (helper != nullptr) helper->end();
     server_.syncer = 0;
     server_.announcer = 0;

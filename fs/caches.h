@@ -48,7 +48,8 @@ class Caches {
     std::unique_ptr<Helper> syncer_;
     std::unique_ptr<Helper> announcer_;
     std::unique_ptr<Helper> notifier_;
-    std::unique_ptr<Behind> behind_;  // null: nothing is kept long
+    std::unique_ptr<Helper> sweeper_;  // no restore waits for its jobs
+    std::unique_ptr<Behind> behind_;   // null: nothing is kept long
 };
 
 }  // namespace unwrite::fs

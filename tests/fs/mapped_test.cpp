@@ -135,6 +135,36 @@ INSTANTIATE_TEST_SUITE_P(Each, MappedBehind, testing::Values(Hidden::kCovered, H
                              return of.param == Hidden::kCovered ? "covered" : "detached";
                          });
 
+/// What is not written in time is still waited for, but not by those who have pages dropped.
+TEST(Mapped, ARestoreIsSeenWhileTheMountIsCoveredAndTheDiskTakesNoWrite) {
+    fs::MountOptions impatient;
+    impatient.patience = std::chrono::milliseconds(100);
+    Served served(0, {}, impatient);
+    SKIP_WITHOUT_MOUNT(served);
+    if (::geteuid() != 0) GTEST_SKIP() << "only root mounts";
+    constexpr std::size_t kPage = 4096;
+    served.write("f", std::string(kPage, 'a'));
+    served.write("g", std::string(kPage, 'a'));
+    Mapping stored(served, "f", kPage);
+    Mapping seen(served, "g", kPage);
+    ASSERT_NE(stored.bytes(), nullptr);
+    ASSERT_NE(seen.bytes(), nullptr);
+    const auto file = sys::open_at(AT_FDCWD, served.path("g"), O_RDWR | O_CLOEXEC);
+    ASSERT_OK(file);
+    ASSERT_EQ(seen.bytes()[0], 'a');
+    ASSERT_EQ(served.order("checkpoint"), "ok");
+    ASSERT_OK(sys::write_all_at(file->get(), std::as_bytes(std::span("z", 1)), 0));
+    ASSERT_EQ(seen.bytes()[0], 'z');
+    const std::string place = served.path().parent_path();
+    ASSERT_EQ(::mount("none", place.c_str(), "tmpfs", 0, nullptr), 0);
+    ASSERT_EQ(served.order("hold writes"), "ok");
+    stored.bytes()[0] = 'b';
+    EXPECT_EQ(served.order("rollback"), "ok");
+    EXPECT_EQ(seen.bytes()[0], 'a');
+    EXPECT_EQ(served.order("release"), "ok");
+    EXPECT_EQ(::umount2(place.c_str(), MNT_DETACH), 0);
+}
+
 /// The daemon is told to end while requests are held, and goes on with them when it would be over.
 void end_with_requests_held(Served& served) {
     ::kill(served.daemon(), SIGTERM);
