@@ -2,7 +2,6 @@
 
 #include <poll.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <thread>
 #include <utility>
@@ -24,11 +23,6 @@ std::unique_ptr<Helper> start_helper(const char* name, Descriptors descriptors) 
 }
 
 using Clock = std::chrono::steady_clock;
-
-std::chrono::milliseconds milliseconds_until(Clock::time_point end) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
-    return std::max(left, std::chrono::milliseconds(0));
-}
 
 /// Until the writes that the workers took are answered. A worker counts a write before it is seen
 /// to have looked for one. False when that takes too long.
@@ -128,7 +122,7 @@ Caches::~Caches() {
 Result<> Caches::ask_syncer(Result<> (*job)(const MountPlace&), Clock::time_point end) {
     auto result = std::make_shared<Result<>>(Error(ETIMEDOUT));
     syncer_->post([job, result, place = place_] { *result = job(place); });
-    if (!syncer_->wait(milliseconds_until(end))) return Error(ETIMEDOUT);
+    if (!syncer_->wait(until(end))) return Error(ETIMEDOUT);
     return *result;
 }
 
@@ -185,7 +179,7 @@ Result<> Caches::write_back_each(Clock::time_point end) {
             drop_pages(id);
         }
     });
-    if (sweeper_->wait(milliseconds_until(end)) && Clock::now() < end) return {};
+    if (sweeper_->wait(until(end)) && Clock::now() < end) return {};
     return Error(ETIMEDOUT);
 }
 

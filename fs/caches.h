@@ -2,6 +2,7 @@
 // tell its watchers.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 
@@ -11,6 +12,13 @@
 #include "fs/server.h"
 
 namespace unwrite::fs {
+
+/// What is left until then; nothing when it is over.
+inline std::chrono::milliseconds until(std::chrono::steady_clock::time_point end) {
+    const auto left = end - std::chrono::steady_clock::now();
+    return std::max(std::chrono::duration_cast<std::chrono::milliseconds>(left),
+                    std::chrono::milliseconds(0));
+}
 
 /// Lives while requests are served. Thread-safe.
 class Caches {

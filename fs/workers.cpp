@@ -135,7 +135,10 @@ void Workers::work() {
         idle_.fetch_add(1);
     }
     std::free(buffer.mem);
-    if (got < 0) log::error("mount: reading requests: " + Error(-got).message());
+    if (got < 0) {
+        log::error("mount: reading requests: " + Error(-got).message());
+        fuse_session_exit(session_);  // nobody answers: nothing may be asked through the mount
+    }
     if (got < 0 || !stop_) {
         ended_.set();
         stop();  // the others find out by themselves, but may sleep
