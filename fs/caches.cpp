@@ -184,7 +184,7 @@ Result<> Caches::write_back_each(Clock::time_point end) {
 }
 
 void Caches::write_back(std::chrono::milliseconds patience) {
-    if (!syncer_ || !server_.ready) return;
+    if (!syncer_ || !server_.ready || fuse_session_exited(server_.session) != 0) return;
     const auto begin = Clock::now();
     const auto end = begin + patience;
     auto done = write_back_all(begin, end);

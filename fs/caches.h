@@ -28,7 +28,7 @@ class Caches {
     ~Caches();
 
     /// As far as it can be done in that time; the log says when it could not. Also where the mount
-    /// is not at its place any more.
+    /// is not at its place any more. Nothing when nobody answers requests any more.
     void write_back(std::chrono::milliseconds patience);
     void forget(const overlay::Restored& restored);
     void announce(const overlay::Restored& restored);

@@ -143,23 +143,20 @@ void Mount::Impl::wait_for_end() const {
 /// Takes the mount away while requests are still answered, so that the kernel can write back what
 /// it holds.
 void Mount::Impl::unmount() {
-    const auto end = std::chrono::steady_clock::now() + tuning::kClosingWriteBack;
     const auto helpers = caches();
     if (!helpers) {
         ignore(place_.unmount(true), "the session is closed next, and the mount is dead then");
         return;
     }
     helpers->settle(tuning::kClosingPatience);
+    const auto end = std::chrono::steady_clock::now() + tuning::kClosingWriteBack;
     // Before Linux 6.16 nobody who unmaps a file waits for what is written of it then, and a mount
     // that is taken away gives up what it did not answer (fuse_vma_close(), fuse_kill_sb_anon()).
-    if (fuse_session_exited(session_.get()) == 0) helpers->write_back(until(end));
+    helpers->write_back(until(end));
     const auto clean = helpers->unmount(false);
     if (clean) return;
-    if (fuse_session_exited(session_.get()) == 0) {
-        log::info("unmount " + place_.path() + ": " + clean.error().message() +
-                  "; detaching it when all is written back");
-        helpers->write_back(until(end));
-    }
+    log::info("unmount " + place_.path() + ": " + clean.error().message() + "; detaching it");
+    helpers->write_back(until(end));
     const auto detached = helpers->unmount(true);
     if (!detached && detached.error().number() != ESTALE) {
         log::warning("unmount " + place_.path() + ": " + detached.error().message());

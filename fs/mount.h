@@ -39,7 +39,7 @@ struct MountOptions {
     Idle idle = Idle::kChoose;
     bool spin = true;  ///< whether an idle worker looks for the next request before it sleeps
     /// How long write_back() waits for dirty pages before a checkpoint goes on without them. The
-    /// end of the mount waits ten minutes, where it is still at its place.
+    /// end of the mount waits ten minutes.
     std::chrono::milliseconds patience{10'000};
     /// Where requests wait for a person's answer; null: none does. Outlives the mount.
     overlay::Waiting* waiting = nullptr;

@@ -40,12 +40,9 @@ bool Tally::follow(const Capture::Touched& touched) {
 void Tally::expect(std::uint64_t files) {
     if (!state_->known) return;
     const Capture::Touched touched = capture_.take_touched();
-    const std::size_t much = touched.names.size() + touched.objects.size();
-    if (much >= kMuch && much > files / 2) {
-        state_->known = false;
-    } else if (follow(touched) && state_->files != files) {
-        state_->known = false;
-    }
+    const std::size_t count = touched.names.size() + touched.objects.size();
+    const bool much = count >= kMuch && count > files / 2;
+    if (much || (follow(touched) && state_->files != files)) state_->known = false;
 }
 
 Leftovers Tally::forget() {
