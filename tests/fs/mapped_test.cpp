@@ -19,6 +19,8 @@
 namespace unwrite::tests {
 namespace {
 
+constexpr std::size_t kPage = 4096;
+
 class Mapping {
  public:
     Mapping(const Served& served, const std::string& name, std::size_t size) : size_(size) {
@@ -33,6 +35,11 @@ class Mapping {
     Mapping(const Mapping&) = delete;
     Mapping& operator=(const Mapping&) = delete;
     char* bytes() { return bytes_; }
+    /// Into every other page, and into `text`, which is as long: each page is a request.
+    void store_apart(char letter, std::string& text) {
+        for (std::size_t at = 0; at < size_; at += 2 * kPage)
+            bytes_[at] = text[at] = letter;
+    }
 
  private:
     char* bytes_ = nullptr;
@@ -70,9 +77,8 @@ TEST(Mapped, StoresFallOnTheRightSideOfACheckpoint) {
 }
 
 /// A checkpoint goes on without what a slow disk does not take; the end of the mount does not.
-/// Every other page is a request, and there are more of them than the kernel sends at a time.
+/// There are more requests than the kernel sends at a time.
 TEST(Mapped, TheEndWaitsForASlowDisk) {
-    constexpr std::size_t kPage = 4096;
     constexpr std::size_t kPages = 2048;
     fs::MountOptions impatient;
     impatient.patience = std::chrono::milliseconds(50);
@@ -82,8 +88,7 @@ TEST(Mapped, TheEndWaitsForASlowDisk) {
     served.write("f", text);
     Mapping mapping(served, "f", text.size());
     ASSERT_NE(mapping.bytes(), nullptr);
-    for (std::size_t page = 0; page < kPages; page += 2)
-        mapping.bytes()[page * kPage] = text[page * kPage] = 'b';
+    mapping.store_apart('b', text);
     ASSERT_EQ(served.order("hold writes"), "ok");
     ASSERT_EQ(served.order("checkpoint"), "ok");
     ::kill(served.daemon(), SIGTERM);
@@ -99,7 +104,6 @@ class MappedBehind : public testing::TestWithParam<Hidden> {};
 
 /// By its path the mount cannot be asked for anything.
 TEST_P(MappedBehind, StoresAreWrittenWhereTheMountIsNotAtItsPlace) {
-    constexpr std::size_t kPage = 4096;
     constexpr std::size_t kPages = 300;
     Served served;
     SKIP_WITHOUT_MOUNT(served);
@@ -108,20 +112,16 @@ TEST_P(MappedBehind, StoresAreWrittenWhereTheMountIsNotAtItsPlace) {
     served.write("f", text);
     Mapping mapping(served, "f", text.size());
     ASSERT_NE(mapping.bytes(), nullptr);
-    const auto store = [&](char letter) {
-        for (std::size_t page = 0; page < kPages; page += 2)
-            mapping.bytes()[page * kPage] = text[page * kPage] = letter;
-    };
     const std::string place = served.path().parent_path();
     if (GetParam() == Hidden::kCovered) {
         ASSERT_EQ(::mount("none", place.c_str(), "tmpfs", 0, nullptr), 0);
     } else {
         ASSERT_EQ(::umount2(place.c_str(), MNT_DETACH), 0);
     }
-    store('b');
+    mapping.store_apart('b', text);
     EXPECT_EQ(served.order("checkpoint"), "ok");
     EXPECT_TRUE(served.read_raw("f") == text) << "after the checkpoint";
-    store('c');
+    mapping.store_apart('c', text);
     ::kill(served.daemon(), SIGTERM);
     EXPECT_EQ(served.wait_for_exit(), 0);
     EXPECT_TRUE(served.read_raw("f") == text) << "at the end";
@@ -142,7 +142,6 @@ TEST(Mapped, ARestoreIsSeenWhileTheMountIsCoveredAndTheDiskTakesNoWrite) {
     Served served(0, {}, impatient);
     SKIP_WITHOUT_MOUNT(served);
     if (::geteuid() != 0) GTEST_SKIP() << "only root mounts";
-    constexpr std::size_t kPage = 4096;
     served.write("f", std::string(kPage, 'a'));
     served.write("g", std::string(kPage, 'a'));
     Mapping stored(served, "f", kPage);

@@ -6,6 +6,20 @@
 namespace unwrite::tests {
 namespace {
 
+/// The working directory, until the end of the test.
+class WorkingDirectory {
+ public:
+    explicit WorkingDirectory(const std::filesystem::path& path) {
+        std::filesystem::current_path(path);
+    }
+    ~WorkingDirectory() { std::filesystem::current_path(before_); }
+    WorkingDirectory(const WorkingDirectory&) = delete;
+    WorkingDirectory& operator=(const WorkingDirectory&) = delete;
+
+ private:
+    const std::filesystem::path before_ = std::filesystem::current_path();
+};
+
 TEST(Restored, OpenFilesReadTheOldBytes) {
     Served served;
     SKIP_WITHOUT_MOUNT(served);
@@ -88,8 +102,7 @@ TEST(Restored, TheWorkingDirectoryStaysReachable) {
     std::filesystem::create_directories(served.path("a/b"));
     served.write("a/b/f", "1");
     ASSERT_EQ(served.order("checkpoint"), "ok");
-    const std::filesystem::path before = std::filesystem::current_path();
-    std::filesystem::current_path(served.path("a/b"));
+    const WorkingDirectory inside(served.path("a/b"));
     served.write("a/b/f", "2");
     served.write("a/b/g", "2");
     EXPECT_EQ(served.order("rollback"), "ok");
@@ -98,7 +111,6 @@ TEST(Restored, TheWorkingDirectoryStaysReachable) {
     EXPECT_TRUE(std::filesystem::exists(served.path("a/b/f")));
     std::error_code error;
     EXPECT_EQ(std::filesystem::current_path(error), served.path("a/b")) << error.message();
-    std::filesystem::current_path(before);
 }
 
 // What was removed stays known to the kernel beside what came back, as long as somebody has it
@@ -113,8 +125,7 @@ TEST(Restored, TheWorkingDirectoryStaysReachableWhenTheRemovedOneIsClosed) {
     ASSERT_OK(removed);
     std::filesystem::remove_all(served.path("a/b"));
     ASSERT_EQ(served.order("rollback"), "ok");
-    const std::filesystem::path before = std::filesystem::current_path();
-    std::filesystem::current_path(served.path("a/b"));
+    const WorkingDirectory inside(served.path("a/b"));
     *removed = UniqueFd();
     for (int i = 0; i < 10; ++i) {
         served.write("a/new", "names are looked up again after a restore of names");
@@ -123,7 +134,6 @@ TEST(Restored, TheWorkingDirectoryStaysReachableWhenTheRemovedOneIsClosed) {
         std::error_code error;
         EXPECT_EQ(std::filesystem::current_path(error), served.path("a/b")) << error.message();
     }
-    std::filesystem::current_path(before);
 }
 
 }  // namespace
