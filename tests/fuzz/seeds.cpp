@@ -67,12 +67,53 @@ std::vector<std::string> packed_files() {
     return {blocks + journal::encode_packed_table(table), "20000" + lines + "\n===\n" + blocks};
 }
 
+std::string big_endian(std::uint32_t number, int width) {
+    std::string bytes;
+    for (int byte = width - 1; byte >= 0; --byte)
+        bytes += static_cast<char>((number >> (8U * static_cast<unsigned>(byte))) & 0xffU);
+    return bytes;
+}
+
+/// Indexes of git with two entries; `seen` is what it remembers of the files.
+std::string git_index(std::uint32_t version, std::size_t hash, char seen) {
+    std::string all = "DIRC" + big_endian(version, 4) + big_endian(2, 4);
+    for (const bool second : {false, true}) {
+        const std::string name = second ? "dir/b" : "dir/a";
+        const bool more = second && version > 2;
+        const std::size_t before = all.size();
+        all += std::string(24, seen) + big_endian(0100644, 4) + std::string(12, seen) +
+               std::string(hash, 'h') + big_endian((more ? 0x4000U : 0U) | 5U, 2);
+        if (more) all += big_endian(0x2000, 2);
+        if (version == 4) {
+            all += second ? std::string("\1b", 2) + '\0' : '\0' + name + '\0';
+            continue;
+        }
+        all += name + '\0';
+        while ((all.size() - before) % 8 != 0)
+            all += '\0';
+    }
+    all += "TREE" + big_endian(3, 4) + std::string(3, seen) + "REUC" + big_endian(2, 4) + "xy";
+    return all + std::string(hash, seen);
+}
+
+std::vector<std::string> git_indexes() {
+    std::vector<std::string> all;
+    for (const std::uint32_t version : {2U, 3U, 4U}) {
+        for (const std::size_t hash : {std::size_t{20}, std::size_t{32}})
+            all.push_back(git_index(version, hash, 'a') + "\n===\n" +
+                          git_index(version, hash, 'b') + "\n===\n" +
+                          git_index(version == 2 ? 2 : 7 - version, hash, 'c'));
+    }
+    return all;
+}
+
 using Seeds = std::vector<std::string>;
 
 const std::map<std::string, Seeds, std::less<>>& all_seeds() {
     static const std::map<std::string, Seeds, std::less<>> seeds = {
         {"delta", {records(), whole_file()}},
         {"packed", packed_files()},
+        {"gitindex", git_indexes()},
         {"socket",
          {R"({"id":1,"command":"rollback","arguments":{"node":{"bytes":"Yf8="},"pop":true,"consent":"own","session":"s","cause":"{}"}})",
           R"({"id":1,"command":"decide","arguments":{"keep":["a"],"take_back":[],"parts":[{"path":"c","hunks":[1,3],"seen":""}],"text":"t"}})",

@@ -11,6 +11,7 @@
 #include "journal/delta_format.h"
 #include "journal/frames.h"
 #include "journal/packed_data.h"
+#include "overlay/git_index.h"
 #include "overlay/policy.h"
 #include "tests/control/fake_operations.h"
 #include "tests/fuzz/targets.h"
@@ -169,6 +170,30 @@ void rules(std::string_view input) {
     const auto again = (*policy)->judge(path, S_IFREG, true);
     expected(agent.may_read == again.may_read && agent.hidden == again.hidden, "a verdict is one");
     expected(agent.may_read || agent.reading != nullptr, "what is refused is refused by a rule");
+}
+
+// Bytes that are understood are known by this: another checksum is no other index.
+void gitindex(std::string_view input) {
+    using overlay::same_git_entries;
+    const auto pieces = pieces_of(input);
+    const std::string_view a = pieces.front();
+    const std::string_view b = pieces[pieces.size() > 1 ? 1 : 0];
+    const std::string_view c = pieces.back();
+    expected(same_git_entries(a, a), "what is equal is the same");
+    const bool same = same_git_entries(a, b);
+    expected(same == same_git_entries(b, a), "it is the same both ways");
+    expected(!same || !same_git_entries(b, c) || same_git_entries(a, c), "the same as the same");
+    const auto with_other_byte = [&](std::size_t at) {
+        std::string other(a);
+        if (at < other.size()) other[at] = static_cast<char>(other[at] ^ 0x55);
+        return other;
+    };
+    if (a.size() < 12 || !same_git_entries(a, with_other_byte(a.size() - 1))) return;
+    for (std::size_t at = 0; at < 12; ++at)
+        expected(!same_git_entries(a, with_other_byte(at)), "the header has a meaning");
+    if (a.substr(8, 4) == std::string_view("\0\0\0\0", 4)) return;
+    expected(same_git_entries(a, with_other_byte(12)), "when a file was seen has none");
+    expected(!same_git_entries(a, with_other_byte(12 + 24 + 3)), "its mode has one");
 }
 
 }  // namespace unwrite::fuzz

@@ -208,12 +208,14 @@ Target target_named(std::string_view name) {
     if (name == "packed") return packed;
     if (name == "socket") return socket;
     if (name == "rules") return rules;
+    if (name == "gitindex") return gitindex;
     return nullptr;
 }
 
 const std::vector<std::string>& target_names() {
-    static const std::vector<std::string> names = {"lp1",   "request", "newlines", "unified", "rpc",
-                                                   "delta", "packed",  "socket",   "rules"};
+    static const std::vector<std::string> names = {"lp1",   "request", "newlines", "unified",
+                                                   "rpc",   "delta",   "packed",   "socket",
+                                                   "rules", "gitindex"};
     return names;
 }
 

@@ -18,6 +18,7 @@ void delta(std::string_view input);     ///< a delta's file, or its records
 void packed(std::string_view input);    ///< a compressed data file, or its blocks and its table
 void socket(std::string_view input);    ///< a line at the daemon's socket, or its answer
 void rules(std::string_view input);     ///< patterns of a policy, and a path
+void gitindex(std::string_view input);  ///< up to three indexes of git
 
 using Target = void (*)(std::string_view input);
 /// By its name; nullptr for any other.
