@@ -5,34 +5,11 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "cli/help.h"
+
 namespace unwrite::cli {
 
 namespace {
-
-using Apps = std::vector<const CLI::App*>;
-using Options = std::vector<const CLI::Option*>;
-
-Apps commands_of(const CLI::App& app) {
-    return app.get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); });
-}
-
-Options options_of(const CLI::App& app) {
-    return app.get_options([](const CLI::Option* one) { return !one->get_group().empty(); });
-}
-
-bool takes_value(const CLI::Option& option) {
-    return option.get_items_expected_max() > 0;
-}
-
-/// "--message" and "-m", without positionals.
-std::vector<std::string> flags_of(const CLI::Option& option) {
-    std::vector<std::string> flags;
-    for (const std::string& name : option.get_snames())
-        flags.push_back('-' + name);
-    for (const std::string& name : option.get_lnames())
-        flags.push_back("--" + name);
-    return flags;
-}
 
 std::string all_flags(const CLI::App& app) {
     std::string words;
@@ -208,17 +185,34 @@ std::string roff_options(const CLI::App& app) {
     return text;
 }
 
-std::string roff_footer(const CLI::App& app) {
-    const std::string footer = app.get_footer();
-    return footer.empty() ? "" : ".PP\n.nf\n" + roff(footer) + "\n.fi\n";
+std::string roff_examples(const CLI::App& app) {
+    const Help* help = help_of(app);
+    if (help == nullptr) return "";
+    std::string text = ".PP\n.nf\n";
+    for (const Example& example : help->examples) {
+        text += roff(example.line);
+        if (!example.meaning.empty()) text += roff("  # " + example.meaning);
+        text += '\n';
+    }
+    text += ".fi\n";
+    if (!help->note.empty()) text += ".PP\n" + roff(help->note) + '\n';
+    return text;
 }
 
 void add_command_section(std::string& text, const std::string& name, const CLI::App& command) {
-    text += ".SS " + roff(name) + '\n' + roff(command.get_description()) + ".\n";
-    text += roff_options(command) + roff_footer(command);
+    const Help* help = help_of(command);
+    text += ".SS " + roff(name) + "\n.B unwrite " + roff(name);
+    text += help == nullptr ? "\n.PP\n" : ' ' + roff(help->usage) + "\n.PP\n";
+    text += roff(command.get_description()) + ".\n";
+    text += roff_options(command) + roff_examples(command);
     for (const CLI::App* below : commands_of(command))
         add_command_section(text, name + ' ' + below->get_name(), *below);
 }
+
+constexpr const char* kExitCodes =
+    "0 done; 1 failed; 2 the command line or the configuration is wrong; 3 nothing to do; 4 "
+    "refused; 5 conflict with later changes; 6 no workspace here, or it is not mounted; 7 needs "
+    "\"unwrite recover\". \"unwrite run\" returns the exit code of its command.";
 
 }  // namespace
 
@@ -226,21 +220,21 @@ Result<std::string> completion_script(const CLI::App& app, const std::string& sh
     if (shell == "bash") return bash_script(app);
     if (shell == "zsh") return zsh_script(app);
     if (shell == "fish") return fish_script(app);
-    return Error(ErrorKind::kUsage, EINVAL, "completion " + shell + ": not a shell that is known",
-                 "bash, zsh and fish are");
+    return Error(ErrorKind::kUsage, EINVAL, "completion " + shell + ": unknown shell",
+                 "the shells are bash, zsh and fish");
 }
 
 std::string manual_page(const CLI::App& app) {
     std::string text = ".TH UNWRITE 1 \"\" \"unwrite " UNWRITE_VERSION "\"\n";
-    text += ".SH NAME\nunwrite \\- take back whatever any process writes in a directory\n";
+    text += ".SH NAME\nunwrite \\- take back anything that any process writes in a directory\n";
     text += ".SH SYNOPSIS\n.B unwrite\n[\\-C DIR] [\\-\\-json] COMMAND [OPTIONS]\n";
     text += ".SH DESCRIPTION\n" + roff(app.get_description()) + '\n';
     text += ".SH OPTIONS\n" + roff_options(app);
     text += ".SH COMMANDS\n";
     for (const CLI::App* command : commands_of(app))
         add_command_section(text, command->get_name(), *command);
-    const std::string footer = app.get_footer();
-    if (!footer.empty()) text += ".SH NOTES\n.nf\n" + roff(footer) + "\n.fi\n";
+    text += ".SH EXAMPLES\n" + roff_examples(app).substr(4);
+    text += ".SH EXIT STATUS\n" + roff(kExitCodes) + '\n';
     return text;
 }
 

@@ -1,6 +1,7 @@
 #include "cli/commands/commands.h"
 #include "cli/config_tools.h"
 #include "cli/editing_room.h"
+#include "cli/help.h"
 #include "cli/text.h"
 #include "control/protocol.h"
 #include "edit/text_safety.h"
@@ -61,13 +62,16 @@ Result<int> apply(Context& context, const ApplyOptions& options) {
 
 void add_apply(CLI::App& app, Context& context) {
     const auto options = std::make_shared<ApplyOptions>();
-    CLI::App* command = add_command(
-        app, context, "apply", "Carry out a patch (LP1 or a unified diff), wholly or not at all",
-        options, apply);
-    command->add_option("PATCH", options->patch, "The file of the patch (default: stdin)");
+    CLI::App* command = add_command(app, context, "apply",
+                                    "Apply a patch completely, or not at all", options, apply);
+    command->add_option("PATCH", options->patch, "The patch file (default: standard input)");
     command->add_option("-p,--strip", options->strip,
-                        "Leading parts of names in a unified diff to drop (default 1)");
-    command->footer("Paths in the patch are relative to the workspace's root.");
+                        "Remove N leading parts of each path in a unified diff (default 1)");
+    describe(*command, {.usage = "[OPTIONS] [PATCH]",
+                        .examples = {{"unwrite apply fix.patch", "a unified diff or an LP1 patch"},
+                                     {"unwrite apply -p 0 <fix.patch", "paths without a/ and b/"}},
+                        .note = "Paths in the patch are relative to the top of the workspace. "
+                                "\"unwrite undo\" takes the patch back."});
 }
 
 }  // namespace unwrite::cli

@@ -8,6 +8,7 @@
 
 #include "cli/answering.h"
 #include "cli/commands/commands.h"
+#include "cli/help.h"
 #include "cli/prompt.h"
 #include "cli/text.h"
 #include "cli/workspace.h"
@@ -109,28 +110,42 @@ Result<int> deny(Context& context, const AnswerOptions& options) {
     return answer_all(context, options, false);
 }
 
-void add_answer(CLI::App& app, Context& context, const char* name, const char* about,
-                Result<int> (*action)(Context&, const AnswerOptions&)) {
+CLI::App* add_answer(CLI::App& app, Context& context, const char* name, const char* about,
+                     const char* all, Result<int> (*action)(Context&, const AnswerOptions&)) {
     const auto options = std::make_shared<AnswerOptions>();
     CLI::App* command = add_command(app, context, name, about, options, action);
-    command->add_option("ID", options->numbers, "Numbers that `unwrite approvals` lists")
-        ->required();
-    command->add_flag("--all", options->whole_rule,
-                      "Everything that the rule of the question asks about");
+    command->add_option("ID", options->numbers, "Numbers from \"unwrite approvals\"")->required();
+    command->add_flag("--all", options->whole_rule, all);
+    return command;
 }
 
 }  // namespace
 
 void add_approvals(CLI::App& app, Context& context) {
     const auto options = std::make_shared<ApprovalsOptions>();
-    CLI::App* command = add_command(
-        app, context, "approvals", "List the changes that wait for your leave", options, approvals);
+    CLI::App* command = add_command(app, context, "approvals",
+                                    "List writes waiting for your approval", options, approvals);
     command->add_flag("--watch", options->watch,
-                      "Stay, and ask on a terminal about each; elsewhere print each");
-    add_answer(app, context, "approve", "Allow a change that waits, and further ones of that path",
-               approve);
-    add_answer(app, context, "deny", "Refuse a change that waits, and further ones of that path",
-               deny);
+                      "Keep running: ask about each new one, or print it if there is no terminal");
+    describe(*command,
+             {.usage = "[OPTIONS]",
+              .examples = {{"unwrite approvals", "what waits now"},
+                           {"unwrite approvals --watch", "answer questions as they come"}},
+              .note = "It also lists the newest questions that were answered or refused."});
+    command = add_answer(app, context, "approve", "Allow a write that waits for your approval",
+                         "Allow everything that the same rule asks about", approve);
+    describe(*command,
+             {.usage = "[OPTIONS] ID...",
+              .examples = {{"unwrite approve 3", "this file, from now on"},
+                           {"unwrite approve 3 --all", "all files that the rule asks about"}},
+              .note = "The answer holds for the file and for the session that asked."});
+    command = add_answer(app, context, "deny", "Refuse a write that waits for your approval",
+                         "Refuse everything that the same rule asks about", deny);
+    describe(*command,
+             {.usage = "[OPTIONS] ID...",
+              .examples = {{"unwrite deny 3", "this file, from now on"},
+                           {"unwrite deny 3 4 --all", "all files that these two rules ask about"}},
+              .note = "The answer holds for the file and for the session that asked."});
 }
 
 }  // namespace unwrite::cli

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands/commands.h"
+#include "cli/help.h"
 #include "cli/text.h"
 #include "cli/workspace.h"
 
@@ -40,8 +41,11 @@ Result<int> check(Context& context, const CheckOptions& options) {
 void add_check(CLI::App& app, Context& context) {
     const auto options = std::make_shared<CheckOptions>();
     CLI::App* command =
-        add_command(app, context, "check", "Verify the state directory", options, check);
-    command->add_flag("--repair", options->repair, "Mend what can be mended");
+        add_command(app, context, "check", "Check the recorded history for damage", options, check);
+    command->add_flag("--repair", options->repair, "Repair whatever can be repaired");
+    describe(*command, {.usage = "[OPTIONS]",
+                        .examples = {{"unwrite check", "only look"},
+                                     {"unwrite check --repair", "look, and repair"}}});
 }
 
 }  // namespace unwrite::cli

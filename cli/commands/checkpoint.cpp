@@ -1,6 +1,7 @@
 #include <cerrno>
 
 #include "cli/commands/commands.h"
+#include "cli/help.h"
 #include "cli/text.h"
 #include "cli/workspace.h"
 
@@ -38,10 +39,15 @@ Result<int> checkpoint(Context& context, const CheckpointOptions& options) {
 
 void add_checkpoint(CLI::App& app, Context& context) {
     const auto options = std::make_shared<CheckpointOptions>();
-    CLI::App* command = add_command(app, context, "checkpoint",
-                                    "Remember this state, to come back to", options, checkpoint);
-    command->add_option("NAME", options->name, "A name for `unwrite rollback NAME`");
-    command->add_option("-m,--message", options->text, "A word about it, for the log");
+    CLI::App* command =
+        add_command(app, context, "checkpoint",
+                    "Remember the current state so you can return to it", options, checkpoint);
+    command->add_option("NAME", options->name, "A name for \"unwrite rollback NAME\"");
+    command->add_option("-m,--message", options->text, "A note shown in the log");
+    describe(*command,
+             {.usage = "[OPTIONS] [NAME]",
+              .examples = {{"unwrite checkpoint before", "return with: unwrite rollback before"},
+                           {"unwrite checkpoint -m 'tests pass'", "without a name"}}});
 }
 
 }  // namespace unwrite::cli

@@ -39,6 +39,7 @@ void add_apply(CLI::App& app, Context& context);
 /// The server of the Model Context Protocol.
 void add_mcp(CLI::App& app, Context& context);
 void add_integrate(CLI::App& app, Context& context);
+void add_help(CLI::App& app, Context& context);
 /// `completion` and `man`.
 void add_manual(CLI::App& app, Context& context);
 

@@ -5,6 +5,7 @@
 #include "cli/commands/commands.h"
 #include "cli/decision.h"
 #include "cli/git_commit.h"
+#include "cli/help.h"
 #include "cli/interruptions.h"
 #include "cli/prompt.h"
 #include "cli/workspace.h"
@@ -109,20 +110,28 @@ Result<int> commit(Context& context, const CommitOptions& options) {
 
 void add_commit(CLI::App& app, Context& context) {
     const auto options = std::make_shared<CommitOptions>();
-    CLI::App* command = add_command(
-        app, context, "commit", "Accept what changed: everything, or these paths", options, commit);
-    command->add_option("PATH", options->paths, "Only these; the rest can still be taken back");
-    command->add_flag("--dry-run", options->dry_run, "Of paths: only say what would happen");
-    command->add_option("-m,--message", options->text, "A word about it, for the log");
-    command->add_flag("--git", options->git,
-                      "Make one git commit of it, too; what is staged beside it stays staged");
+    CLI::App* command =
+        add_command(app, context, "commit", "Accept changes for good: all of them, or some paths",
+                    options, commit);
+    command->add_option("PATH", options->paths,
+                        "Accept only these; you can still take back the rest");
+    command->add_flag("--dry-run", options->dry_run,
+                      "Show what would be accepted (only with PATH)");
+    command->add_option("-m,--message", options->text, "A note for the log");
+    command->add_flag(
+        "--git", options->git,
+        "Also make a git commit of these changes; whatever else is staged stays staged");
     command->add_flag("--keep-history", options->keep_history,
-                      "Keep the states before it until gc");
+                      "Keep the older states until \"unwrite gc\" removes them");
     command->add_flag("--yes", options->yes, "Do not ask");
-    command->footer(
-        "What a path hangs on is accepted with it and named: directories that were made or "
-        "renamed\n"
-        "above it, the other name of what was renamed, the other links of a file.");
+    describe(*command,
+             {.usage = "[OPTIONS] [PATH...]",
+              .examples = {{"unwrite commit", "accept everything"},
+                           {"unwrite commit src README.md", "accept these, not the rest"},
+                           {"unwrite commit --git -m 'Fix the parser'", "and make a git commit"}},
+              .note = "Accepted changes can no longer be undone. Anything a path depends on is "
+                      "accepted too, and listed: new or renamed directories above it, the other "
+                      "name of a renamed file, other hard links of a file."});
 }
 
 }  // namespace unwrite::cli

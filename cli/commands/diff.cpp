@@ -4,6 +4,7 @@
 
 #include "base/syscalls.h"
 #include "cli/commands/commands.h"
+#include "cli/help.h"
 #include "cli/render.h"
 #include "cli/text.h"
 #include "cli/workspace.h"
@@ -76,13 +77,15 @@ Result<int> diff(Context& context, const DiffOptions& options) {
 void add_diff(CLI::App& app, Context& context) {
     const auto options = std::make_shared<DiffOptions>();
     CLI::App* command =
-        add_command(app, context, "diff", "What changed, line by line", options, diff);
-    command->add_option(
-        "NODE[..NODE] PATH", options->words,
-        "From a node (default: the root) to a node (default: the live state), only these paths");
-    command->add_flag("--stat", options->stat, "Only how many lines");
-    command->footer(
-        "Examples:\n  unwrite diff\n  unwrite diff before src/\n  unwrite diff n3..n5 --stat");
+        add_command(app, context, "diff", "Show what changed, line by line", options, diff);
+    command->add_option("NODE[..NODE] PATH", options->words,
+                        "Compare these states (default: the start of the task with now), or only "
+                        "these paths. ./NAME is always a path.");
+    command->add_flag("--stat", options->stat, "Only count the lines of each file");
+    describe(*command, {.usage = "[OPTIONS] [NODE[..NODE]] [PATH...]",
+                        .examples = {{"unwrite diff", "everything since the task began"},
+                                     {"unwrite diff before src/", "since a checkpoint, below src"},
+                                     {"unwrite diff n3..n5 --stat", "between two states"}}});
 }
 
 }  // namespace unwrite::cli

@@ -2,6 +2,7 @@
 #include <cerrno>
 
 #include "cli/commands/commands.h"
+#include "cli/help.h"
 #include "cli/prompt.h"
 #include "cli/render.h"
 #include "cli/settle.h"
@@ -122,13 +123,21 @@ Result<int> discard(Context& context, const DiscardOptions& options) {
 void add_discard(CLI::App& app, Context& context) {
     const auto options = std::make_shared<DiscardOptions>();
     CLI::App* command = add_command(
-        app, context, "discard", "Take everything back to where the task began", options, discard);
-    command->add_option("PATH", options->paths, "Only these; a change like any other");
+        app, context, "discard",
+        "Take back all changes since the task began, or those of some paths", options, discard);
+    command->add_option("PATH", options->paths, "Take back only these paths");
     command->add_flag("--yes", options->yes, "Do not ask");
-    command->add_flag("--purge", options->purge, "For good: without the possibility of a redo");
+    command->add_flag("--purge", options->purge, "Delete the changes for good; no redo");
     command->add_flag("--keep-mine", options->keep_mine,
-                      "Only what agents changed; what you changed as well is a conflict");
-    command->add_flag("--dry-run", options->dry_run, "Only say what would happen");
+                      "Take back only the agents' changes; a change that cannot be separated from "
+                      "yours is a conflict, and nothing is done");
+    command->add_flag("--dry-run", options->dry_run, "Show what would happen");
+    describe(*command,
+             {.usage = "[OPTIONS] [PATH...]",
+              .examples = {{"unwrite discard --dry-run", "look first"},
+                           {"unwrite discard --keep-mine", "only what agents changed"},
+                           {"unwrite discard src/main.c", "only this file"}},
+              .note = "\"unwrite redo\" brings the changes back, unless you used --purge."});
 }
 
 }  // namespace unwrite::cli

@@ -11,6 +11,7 @@
 #include "base/reflink.h"
 #include "base/syscalls.h"
 #include "cli/commands/commands.h"
+#include "cli/help.h"
 #include "cli/processes.h"
 #include "cli/text.h"
 #include "cli/workspace.h"
@@ -185,8 +186,12 @@ Result<int> doctor(Context& context, const DoctorOptions& /*options*/) {
 }  // namespace
 
 void add_doctor(CLI::App& app, Context& context) {
-    add_command(app, context, "doctor", "What this machine can do, and what to change",
-                std::make_shared<DoctorOptions>(), doctor);
+    CLI::App* command = add_command(app, context, "doctor",
+                                    "Show what works on this machine, and how to fix what does not",
+                                    std::make_shared<DoctorOptions>(), doctor);
+    describe(*command, {.usage = "",
+                        .examples = {{"unwrite doctor", "also outside a workspace"},
+                                     {"unwrite doctor --json", "for a bug report"}}});
 }
 
 }  // namespace unwrite::cli

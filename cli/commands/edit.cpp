@@ -3,6 +3,7 @@
 #include "cli/commands/commands.h"
 #include "cli/config_tools.h"
 #include "cli/editing_room.h"
+#include "cli/help.h"
 #include "cli/text.h"
 #include "overlay/editing.h"
 
@@ -86,21 +87,25 @@ Result<int> edit_file(Context& context, const EditOptions& options) {
 void add_edit(CLI::App& app, Context& context) {
     const auto options = std::make_shared<EditOptions>();
     CLI::App* command =
-        add_command(app, context, "edit", "Replace a snippet or lines of a file, line endings kept",
+        add_command(app, context, "edit", "Replace a piece of text or a range of lines in a file",
                     options, edit_file);
-    command->add_option("PATH", options->path, "The file; without it --json reads a request");
-    command->add_option("--old", options->old_snippet, "The text to replace; matches once");
-    command->add_option("--new", options->new_snippet, "What to put in its place");
-    command->add_option("--start-line", options->start, "First line, from 1");
-    command->add_option("--end-line", options->end, "Last line, included");
-    command->add_option("--content", options->content, "What to put in place of these lines");
-    command->add_option("--hash", options->hash, "Only if the file still has this hash (`read`)");
-    command->footer(
-        "Examples:\n"
-        "  unwrite edit main.c --old 'int x;' --new 'long x;'\n"
-        "  unwrite edit main.c --start-line 3 --end-line 4 --content ''\n"
-        "  unwrite --json edit <request.json\n"
-        "It is a step: `unwrite undo` takes it back.");
+    command->add_option("PATH", options->path,
+                        "The file; without it, --json reads a request from standard input");
+    command->add_option("--old", options->old_snippet,
+                        "The text to replace; it must occur exactly once");
+    command->add_option("--new", options->new_snippet, "The new text");
+    command->add_option("--start-line", options->start, "First line to replace, counted from 1");
+    command->add_option("--end-line", options->end, "Last line to replace");
+    command->add_option("--content", options->content, "The new text of these lines");
+    command->add_option("--hash", options->hash,
+                        "Only edit if the file still has this hash (from \"read --json\")");
+    describe(*command,
+             {.usage = "[OPTIONS] PATH (--old TEXT --new TEXT | --start-line N --end-line N "
+                       "--content TEXT)",
+              .examples = {{"unwrite edit main.c --old 'int x;' --new 'long x;'", ""},
+                           {"unwrite edit main.c --start-line 3 --end-line 4 --content ''", ""},
+                           {"unwrite --json edit <request.json", ""}},
+              .note = "Line endings stay as they are. \"unwrite undo\" takes the edit back."});
 }
 
 }  // namespace unwrite::cli

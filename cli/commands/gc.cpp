@@ -1,4 +1,5 @@
 #include "cli/commands/commands.h"
+#include "cli/help.h"
 #include "cli/text.h"
 #include "cli/workspace.h"
 
@@ -41,14 +42,25 @@ Result<int> gc(Context& context, const GcOptions& options) {
 void add_gc(CLI::App& app, Context& context) {
     const auto options = std::make_shared<GcOptions>();
     CLI::App* command =
-        add_command(app, context, "gc", "Drop abandoned states, the oldest first", options, gc);
-    command->add_option("--max-age", options->max_age, "Older than this: 30d, 12h; 0 for no limit");
-    command->add_option("--max-nodes", options->max_nodes, "More than this many; 0 for no limit");
-    command->add_option("--max-bytes", options->max_bytes,
-                        "When the state directory has more: 500M, 10G; 0 for no limit");
-    command->footer(
-        "Without options the limits of the configuration hold (30 days). States on the way to the "
-        "live one stay.");
+        add_command(app, context, "gc", "Remove old abandoned states to free space", options, gc);
+    command
+        ->add_option("--max-age", options->max_age,
+                     "Remove states older than this, such as 30d or 12h; 0 for no limit")
+        ->type_name("AGE");
+    command
+        ->add_option("--max-nodes", options->max_nodes,
+                     "Keep at most N abandoned states; 0 for no limit")
+        ->type_name("N");
+    command
+        ->add_option("--max-bytes", options->max_bytes,
+                     "Remove states until the history is smaller than this, such as 500M or "
+                     "10G; 0 for no limit")
+        ->type_name("SIZE");
+    describe(*command,
+             {.usage = "[OPTIONS]",
+              .examples = {{"unwrite gc", "by the limits of the configuration"},
+                           {"unwrite gc --max-age 7d", "older than a week"}},
+              .note = "It never removes a state that \"unwrite log\" shows without --all."});
 }
 
 }  // namespace unwrite::cli

@@ -6,6 +6,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/git_commit.h"
+#include "cli/help.h"
 #include "cli/interruptions.h"
 #include "cli/prompt.h"
 #include "cli/text.h"
@@ -239,51 +240,77 @@ CLI::App* add_git_command(CLI::App& git, Context& context, const char* name, con
 void add_git_undo(CLI::App& git, Context& context) {
     const auto options = std::make_shared<GitUndoOptions>();
     git::UndoOptions& engine = options->engine;
-    CLI::App* command = add_git_command(
-        git, context, "undo", "Take back what an agent committed for an issue", options, git_undo);
-    command->add_option("N", options->count, "How many of its commits (default 1)");
-    command->add_option("--issue", options->issue, "The number of the issue")->required();
-    command->add_option("--branch", engine.branch,
-                        "The task's branch (default gitclaw/issue-K); its open pull request is "
-                        "closed");
+    CLI::App* command =
+        add_git_command(git, context, "undo", "Take back the commits an agent made for an issue",
+                        options, git_undo);
+    command->add_option("N", options->count, "How many of the agent's commits (default 1)");
+    command->add_option("--issue", options->issue, "The number of the issue")
+        ->required()
+        ->type_name("K");
+    command
+        ->add_option("--branch", engine.branch,
+                     "The branch with the commits (default gitclaw/issue-K); its open pull request "
+                     "is closed")
+        ->type_name("BRANCH");
     command->add_flag("--push", engine.push, "Push the reverts");
-    command->add_option("--remote", engine.remote, "The remote, if not the branch's own");
-    command->add_option("--session", options->session, "Note it in this session, if it is there");
-    command->add_option("--memory", options->memory, "Add a line to this log");
-    command->add_flag("--dry-run", engine.dry_run, "Only say what would happen");
+    command
+        ->add_option("--remote", engine.remote, "Where to push (default: the remote of the branch)")
+        ->type_name("REMOTE");
+    command
+        ->add_option("--session", options->session,
+                     "Add a note to this session file of the agent, if the file exists")
+        ->type_name("FILE");
+    command->add_option("--memory", options->memory, "Add a line to this log file of the agent")
+        ->type_name("FILE");
+    command->add_flag("--dry-run", engine.dry_run, "Show what would happen");
     command->add_flag("--revert-merged", engine.revert_merged,
-                      "Where it is merged already, open a pull request that reverts it");
-    command->add_flag("--no-pull-requests", options->no_pull_requests,
-                      "Do not look at pull requests");
+                      "If the work is already merged, open a pull request that reverts it");
+    command->add_flag("--no-pull-requests", options->no_pull_requests, "Ignore pull requests");
     command
         ->add_option("--subject", engine.conventions.subjects,
-                     "The agent's subjects, each with {issue} in it")
+                     "How the agent's commit subjects look, with {issue} for the number; may be "
+                     "repeated")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     command
         ->add_option("--state-path", engine.conventions.state_paths,
-                     "What is the agent's state: a file, or a directory with a slash")
+                     "A file of the agent's own state, or a directory ending in /; left as it is; "
+                     "may be repeated")
         ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+        ->type_name("PATH");
     command->add_option("--state-commit", engine.conventions.state_commit,
-                        "The subject of the commit with the session and the log");
-    command->footer("The reply is markdown, on stdout. docs/git.md describes what happens when.");
+                        "The subject of the commit that holds the note and the log line");
+    describe(*command,
+             {.usage = "[OPTIONS] --issue K [N]",
+              .examples = {{"unwrite git undo --issue 7 --dry-run", "look first"},
+                           {"unwrite git undo --issue 7 2 --push", "two commits, and push"}},
+              .note = "The answer is Markdown."});
 }
 
 void add_git_feedback(CLI::App& git, Context& context) {
     const auto options = std::make_shared<GitFeedbackOptions>();
-    CLI::App* command =
-        add_git_command(git, context, "feedback",
-                        "The note for the next prompt, after a thumbs-down", options, git_feedback);
-    command->add_option("--issue", options->issue, "The number of the issue")->required();
-    command->add_option("--agent", options->engine.agent, "The login that the agent comments with");
+    CLI::App* command = add_git_command(
+        git, context, "feedback", "Print a note for the agent's next prompt after a thumbs-down",
+        options, git_feedback);
+    command->add_option("--issue", options->issue, "The number of the issue")
+        ->required()
+        ->type_name("K");
+    command->add_option("--agent", options->engine.agent, "The agent's login on GitHub")
+        ->type_name("LOGIN");
+    describe(*command, {.usage = "[OPTIONS] --issue K",
+                        .examples = {{"unwrite git feedback --issue 7", ""},
+                                     {"unwrite git feedback --issue 7 --agent my-bot", ""}}});
 }
 
 }  // namespace
 
 void add_git(CLI::App& app, Context& context) {
-    CLI::App* git = app.add_subcommand("git", "Roll back an agent's commits");
+    CLI::App* git = app.add_subcommand("git", "Take back an agent's commits and pull requests");
     git->require_subcommand(1);
+    describe(*git, {.usage = "COMMAND",
+                    .examples = {{"unwrite git undo --issue 7", "take back its newest commit"},
+                                 {"unwrite git feedback --issue 7", "tell the agent why"}}});
     add_git_undo(*git, context);
     add_git_feedback(*git, context);
 }

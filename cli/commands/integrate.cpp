@@ -2,6 +2,7 @@
 #include <cerrno>
 
 #include "cli/commands/commands.h"
+#include "cli/help.h"
 #include "cli/installing.h"
 #include "cli/text.h"
 #include "cli/workspace.h"
@@ -116,16 +117,20 @@ Result<int> integrate(Context& context, const IntegrateOptions& options) {
 
 void add_integrate(CLI::App& app, Context& context) {
     const auto options = std::make_shared<IntegrateOptions>();
-    CLI::App* command =
-        add_command(app, context, "integrate", "Put the tools into a coding agent's configuration",
-                    options, integrate);
+    CLI::App* command = add_command(app, context, "integrate",
+                                    "Set up a coding agent to use unwrite", options, integrate);
     command->add_option("AGENT", options->agent, known_agents())->required();
-    command->add_flag("--print", options->print, "Show what would be written, and do nothing");
-    command->add_flag("--undo", options->undo, "Take it out again");
-    command->footer(
-        "Files of the project are changed (of codex: the user's); what else is in them stays as "
-        "it\n"
-        "is. `--undo` gives back the same bytes where nothing was changed since.");
+    command->add_flag("--print", options->print, "Show what would be written, and write nothing");
+    command->add_flag("--undo", options->undo, "Remove the settings again");
+    describe(
+        *command,
+        {.usage = "[OPTIONS] AGENT",
+         .examples = {{"unwrite integrate claude-code --print", "look first"},
+                      {"unwrite integrate claude-code", "write the settings"},
+                      {"unwrite integrate claude-code --undo", "remove them"}},
+         .note = "It changes settings files of the project (for codex, your own in ~/.codex) and "
+                 "keeps everything else in them. --undo restores the same bytes if you have "
+                 "not changed the files since."});
 }
 
 }  // namespace unwrite::cli

@@ -1,4 +1,5 @@
 #include "cli/commands/commands.h"
+#include "cli/help.h"
 #include "cli/render.h"
 #include "cli/workspace.h"
 
@@ -48,15 +49,19 @@ Result<int> log(Context& context, const LogOptions& options) {
 
 void add_log(CLI::App& app, Context& context) {
     const auto options = std::make_shared<LogOptions>();
-    CLI::App* command = add_command(app, context, "log",
-                                    "The states that are remembered, newest first", options, log);
-    command->add_option("PATH", options->path, "Only those that changed it, or what is below");
+    CLI::App* command =
+        add_command(app, context, "log", "Show the history, newest first", options, log);
+    command->add_option("PATH", options->path, "Only steps that changed this path or below it");
     command->add_flag("--all", options->all,
-                      "Those that were left by undo, rollback or discard too");
+                      "Also show abandoned states: those that undo, rollback or discard left");
     command->add_flag("--audit", options->audit,
-                      "What was refused, asked and answered, and what of watched files was read");
-    command->add_flag("--changes", options->changes, "With what each changed, and who did it");
-    command->footer("@ where the live state began, * on the way to it, x abandoned.");
+                      "Show refusals, questions and answers, and which watched files were read");
+    command->add_flag("--changes", options->changes, "List what each step changed, and who did it");
+    describe(*command,
+             {.usage = "[OPTIONS] [PATH]",
+              .examples = {{"unwrite log", "all steps"},
+                           {"unwrite log --changes src", "who changed what below src"}},
+              .note = "@ marks where you are, * the states before it, x abandoned states."});
 }
 
 }  // namespace unwrite::cli

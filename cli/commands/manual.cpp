@@ -1,6 +1,7 @@
 #include "cli/manual.h"
 
 #include "cli/commands/commands.h"
+#include "cli/help.h"
 
 namespace unwrite::cli {
 
@@ -27,15 +28,21 @@ Result<int> manual(Context& context, const ManualOptions& options) {
 void add_manual(CLI::App& app, Context& context) {
     const auto options = std::make_shared<ManualOptions>();
     options->app = &app;
-    CLI::App* command = add_command(app, context, "completion", "Print the completions for a shell",
+    CLI::App* command = add_command(app, context, "completion", "Print tab completion for a shell",
                                     options, completion);
     command->add_option("SHELL", options->shell, "bash, zsh or fish")->required();
-    command->footer(
-        "For bash: unwrite completion bash >~/.local/share/bash-completion/completions/unwrite\n"
-        "For zsh, into a directory of $fpath: unwrite completion zsh >_unwrite\n"
-        "For fish: unwrite completion fish >~/.config/fish/completions/unwrite.fish");
+    describe(
+        *command,
+        {.usage = "SHELL",
+         .examples = {
+             {"unwrite completion bash >~/.local/share/bash-completion/completions/unwrite", ""},
+             {"unwrite completion zsh >_unwrite", "in a directory of $fpath"},
+             {"unwrite completion fish >~/.config/fish/completions/unwrite.fish", ""}}});
     command = add_command(app, context, "man", "Print the manual page", options, manual);
-    command->footer("To read it: unwrite man | man -l -");
+    describe(*command,
+             {.usage = "",
+              .examples = {{"unwrite man | man -l -", "read it"},
+                           {"unwrite man >~/.local/share/man/man1/unwrite.1", "install it"}}});
 }
 
 }  // namespace unwrite::cli

@@ -3,6 +3,7 @@
 #include "cli/commands/commands.h"
 #include "cli/config_tools.h"
 #include "cli/editing_room.h"
+#include "cli/help.h"
 #include "mcp/stdio.h"
 
 namespace unwrite::cli {
@@ -39,15 +40,22 @@ Result<int> serve_mcp(Context& context, const McpOptions& options) {
 
 void add_mcp(CLI::App& app, Context& context) {
     const auto options = std::make_shared<McpOptions>();
-    CLI::App* command =
-        add_command(app, context, "mcp", "Serve the tools of an agent on stdin and stdout (MCP)",
-                    options, serve_mcp);
-    command->add_option("--approval", options->approval,
-                        "Who is asked before a tool changes anything: client (the host's own "
-                        "prompt), elicit (the user, through the client), deny (nobody: refused)");
+    CLI::App* command = add_command(
+        app, context, "mcp", "Serve tools for an agent over MCP, on standard input and output",
+        options, serve_mcp);
+    command
+        ->add_option(
+            "--approval", options->approval,
+            "Who approves a tool call that changes files: client (the agent's own prompt), "
+            "elicit (unwrite asks you through the client) or deny (nobody; refuse it)")
+        ->type_name("WHO");
     command->add_flag("--revert-to-state", options->revert_to_state,
-                      "Offer the tool revert_to_state");
-    command->footer("docs/mcp.md says how to put it into a client's configuration.");
+                      "Also offer the tool revert_to_state");
+    describe(*command,
+             {.usage = "[OPTIONS]",
+              .examples = {{"unwrite mcp", "a client starts this"},
+                           {"unwrite mcp --approval elicit", "ask you before each change"}},
+              .note = "\"unwrite integrate AGENT\" sets up a client for you."});
 }
 
 }  // namespace unwrite::cli

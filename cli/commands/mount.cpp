@@ -1,5 +1,6 @@
 #include "cli/commands/commands.h"
 #include "cli/editing_room.h"
+#include "cli/help.h"
 #include "cli/mounting.h"
 #include "cli/settle.h"
 #include "cli/text.h"
@@ -40,20 +41,29 @@ Result<int> mount(Context& context, const MountOptions& options) {
 
 void add_mount(CLI::App& app, Context& context) {
     const auto options = std::make_shared<MountOptions>();
-    CLI::App* command = add_command(app, context, "mount",
-                                    "Begin keeping what is written in a directory", options, mount);
+    CLI::App* command = add_command(
+        app, context, "mount", "Mount unwrite over DIR and record every change", options, mount);
     command->add_option("DIR", options->request.directory, "The directory")->required();
-    command->add_option("--at", options->request.at,
-                        "Mount there and not over the directory itself");
+    command->add_option("--at", options->request.at, "Mount at MNT instead of over DIR itself")
+        ->type_name("MNT");
     command->add_flag("--foreground", options->request.foreground,
-                      "Serve in this process; Ctrl-C unmounts");
+                      "Stay in the foreground; Ctrl-C unmounts");
     command->add_flag("--allow-other", options->request.allow_other,
-                      "Let other users in as well (needs user_allow_other in /etc/fuse.conf)");
-    command->add_option("--data-path", options->request.data_path,
-                        "How file content travels: auto, observed or passthrough (root only)");
-    command->add_option("--on-unfinished", options->on_unfinished,
-                        "What to do with an unfinished task: ask, keep, commit or discard");
-    command->footer("Example:\n  unwrite mount ~/project && cd .");
+                      "Let other users in, too (needs user_allow_other in /etc/fuse.conf)");
+    command
+        ->add_option("--data-path", options->request.data_path,
+                     "How file contents travel: auto, observed or passthrough (needs root)")
+        ->type_name("PATH");
+    command
+        ->add_option("--on-unfinished", options->on_unfinished,
+                     "If there are changes from an earlier task: ask, keep, commit or discard them")
+        ->type_name("ANSWER");
+    describe(*command,
+             {.usage = "[OPTIONS] DIR",
+              .examples = {{"unwrite mount . && cd .", "this directory, then enter the mount"},
+                           {"unwrite mount ~/project --on-unfinished keep", "ask nothing"}},
+              .note = "Programs that already use the directory bypass unwrite; the command "
+                      "lists them. In a shell, \"cd .\" enters the mount."});
 }
 
 }  // namespace unwrite::cli

@@ -10,6 +10,7 @@
 #include "base/syscalls.h"
 #include "cli/command_class.h"
 #include "cli/commands/commands.h"
+#include "cli/help.h"
 #include "cli/text.h"
 #include "cli/workspace.h"
 
@@ -199,33 +200,65 @@ Result<int> reload(Context& context, const PolicyOptions& /*options*/) {
     return tell_good(context, "The rules of the configuration are in force.", unmatched);
 }
 
+void add_policy_allow(CLI::App& policy, Context& context,
+                      const std::shared_ptr<PolicyOptions>& options) {
+    CLI::App* command =
+        add_command(policy, context, "allow",
+                    "Allow a path until the unmount, whatever the rules say", options, allow);
+    command->add_option("PATH", options->path, "The path, and everything below it")->required();
+    command->add_option("--for", options->age, "Only for so long, such as 10m or 2h")
+        ->type_name("AGE");
+    command->add_flag("--agents", options->agents, "Agents may read and write it, too");
+    describe(*command, {.usage = "[OPTIONS] PATH",
+                        .examples = {{"unwrite policy allow .env --agents --for 10m", ""},
+                                     {"unwrite policy allow migrations", ""}},
+                        .note = "\"unwrite log --audit\" records it."});
+}
+
 }  // namespace
 
 void add_policy(CLI::App& app, Context& context, const std::vector<std::string>& rest) {
-    CLI::App* policy = app.add_subcommand("policy", "What may be written and read, and by whom");
+    CLI::App* policy =
+        app.add_subcommand("policy", "Show and change what agents may read and write");
     policy->require_subcommand(1);
+    describe(*policy,
+             {.usage = "COMMAND",
+              .examples = {{"unwrite policy explain .env", "which rule is about this file"},
+                           {"unwrite policy show", "all rules"}}});
     const auto options = std::make_shared<PolicyOptions>();
     options->command = rest;
-    add_command(*policy, context, "show", "The rules, in order", options, show);
-    add_command(*policy, context, "explain", "What may be done at a path, and by which rule",
-                options, explain)
-        ->add_option("PATH", options->path, "The path; it need not be there")
-        ->required();
-    add_command(*policy, context, "check", "Whether the configuration makes sense", options, check);
-    CLI::App* command = add_command(*policy, context, "allow",
-                                    "Read and write a path whatever the rules say; it is in the "
-                                    "audit log",
-                                    options, allow);
-    command->add_option("PATH", options->path, "The path, and what is below it")->required();
-    command->add_option("--for", options->age,
-                        "For how long, as 10m or 2h (else until the unmount)");
-    command->add_flag("--agents", options->agents, "Agents may, too");
-    add_command(*policy, context, "classes",
-                "Which operations can be taken back, and which need approval; with \"-- COMMAND\" "
-                "the class of that command",
-                options, classes);
-    add_command(*policy, context, "reload", "Put the rules of the configuration in force", options,
-                reload);
+    CLI::App* command =
+        add_command(*policy, context, "show", "List the rules in order", options, show);
+    describe(*command, {.usage = "",
+                        .examples = {{"unwrite policy show", "for people"},
+                                     {"unwrite policy show --json", "for programs"}},
+                        .note = "If several rules match a file, the last one decides."});
+    command =
+        add_command(*policy, context, "explain",
+                    "Show who may do what with a path, and which rule says so", options, explain);
+    command->add_option("PATH", options->path, "The path; it need not exist")->required();
+    describe(*command, {.usage = "PATH",
+                        .examples = {{"unwrite policy explain .env", ""},
+                                     {"unwrite policy explain .git/hooks/pre-commit", ""}}});
+    command = add_command(*policy, context, "check", "Check the configuration for mistakes",
+                          options, check);
+    describe(*command,
+             {.usage = "",
+              .examples = {{"unwrite policy check", "also lists rules that match nothing"},
+                           {"unwrite -C ~/project policy check", "of another directory"}}});
+    add_policy_allow(*policy, context, options);
+    command = add_command(*policy, context, "classes",
+                          "Show which kinds of commands can be taken back and which need approval",
+                          options, classes);
+    describe(*command, {.usage = "[-- COMMAND...]",
+                        .examples = {{"unwrite policy classes", "all kinds"},
+                                     {"unwrite policy classes -- git push", "of one command"}}});
+    command = add_command(*policy, context, "reload", "Apply the rules of the configuration now",
+                          options, reload);
+    describe(*command,
+             {.usage = "",
+              .examples = {{"unwrite policy reload", "after you edited unwrite.toml"},
+                           {"unwrite -C ~/project policy reload", "of another directory"}}});
 }
 
 }  // namespace unwrite::cli

@@ -2,6 +2,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/editing_room.h"
+#include "cli/help.h"
 #include "cli/text.h"
 #include "control/protocol.h"
 #include "overlay/editing.h"
@@ -46,12 +47,16 @@ Result<int> read(Context& context, const ReadOptions& options) {
 
 void add_read(CLI::App& app, Context& context) {
     const auto options = std::make_shared<ReadOptions>();
-    CLI::App* command =
-        add_command(app, context, "read",
-                    "A text file as the edit tools see it, with its hash (--json)", options, read);
+    CLI::App* command = add_command(app, context, "read",
+                                    "Print a text file as the edit tools see it", options, read);
     command->add_option("PATH", options->path, "The file")->required();
-    command->add_option("--start-line", options->start, "First line, from 1");
-    command->add_option("--end-line", options->end, "Last line, included");
+    command->add_option("--start-line", options->start, "First line, counted from 1");
+    command->add_option("--end-line", options->end, "Last line");
+    describe(*command,
+             {.usage = "[OPTIONS] PATH",
+              .examples = {
+                  {"unwrite read main.c --start-line 10 --end-line 20", "ten lines or so"},
+                  {"unwrite --json read main.c", "with the hash for \"unwrite edit --hash\""}}});
 }
 
 }  // namespace unwrite::cli

@@ -5,6 +5,7 @@
 #include "base/syscalls.h"
 #include "cli/commands/commands.h"
 #include "cli/editing_room.h"
+#include "cli/help.h"
 #include "cli/render.h"
 #include "cli/settle.h"
 #include "cli/text.h"
@@ -73,16 +74,21 @@ void add_recover(CLI::App& app, Context& context) {
     const auto options = std::make_shared<RecoverOptions>();
     CLI::App* command =
         add_command(app, context, "recover",
-                    "After a crash: finish what was begun, settle the open task", options, recover);
-    CLI::Option* commit =
-        command->add_flag("--commit", options->commit, "Accept the changes of the open task");
+                    "After a crash: finish what was interrupted, then decide about the changes",
+                    options, recover);
+    CLI::Option* commit = command->add_flag("--commit", options->commit, "Accept the changes");
     CLI::Option* discard = command->add_flag("--discard", options->discard, "Take them back");
-    CLI::Option* keep = command->add_flag("--keep", options->keep, "Leave the task open");
+    CLI::Option* keep =
+        command->add_flag("--keep", options->keep, "Keep them; you can still take them back");
     CLI::Option* status =
-        command->add_flag("--status", options->status, "Only say how things stand");
+        command->add_flag("--status", options->status, "Only show what was found");
     commit->excludes(discard, keep, status);
     discard->excludes(keep, status);
     keep->excludes(status);
+    describe(*command, {.usage = "[OPTIONS]",
+                        .examples = {{"unwrite recover --status", "look first"},
+                                     {"unwrite recover", "finish, then ask"},
+                                     {"unwrite recover --keep", "finish, ask nothing"}}});
 }
 
 }  // namespace unwrite::cli

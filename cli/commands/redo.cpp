@@ -1,6 +1,7 @@
 #include <cerrno>
 
 #include "cli/commands/commands.h"
+#include "cli/help.h"
 #include "cli/settle.h"
 #include "cli/workspace.h"
 
@@ -26,10 +27,13 @@ Result<int> redo(Context& context, const RedoOptions& options) {
 
 void add_redo(CLI::App& app, Context& context) {
     const auto options = std::make_shared<RedoOptions>();
-    CLI::App* command = add_command(app, context, "redo",
-                                    "Forward again after undo, rollback or discard", options, redo);
-    command->add_option("N", options->count, "How many steps (default 1)");
-    command->add_flag("--dry-run", options->dry_run, "Only say what would happen");
+    CLI::App* command = add_command(
+        app, context, "redo", "Reverse the last undo, rollback, discard or restore", options, redo);
+    command->add_option("N", options->count, "How many of them (default 1)");
+    command->add_flag("--dry-run", options->dry_run, "Show what would happen");
+    describe(*command, {.usage = "[OPTIONS] [N]",
+                        .examples = {{"unwrite redo", "bring back what the last undo took"},
+                                     {"unwrite redo --dry-run", "look first"}}});
 }
 
 }  // namespace unwrite::cli

@@ -1,4 +1,5 @@
 #include "cli/commands/commands.h"
+#include "cli/help.h"
 #include "cli/settle.h"
 #include "cli/text.h"
 #include "cli/workspace.h"
@@ -31,12 +32,20 @@ Result<int> restore_paths(Context& context, const RestoreOptions& options) {
 
 void add_restore(CLI::App& app, Context& context) {
     const auto options = std::make_shared<RestoreOptions>();
-    CLI::App* command = add_command(
-        app, context, "restore", "Single paths, as they were in any state", options, restore_paths);
+    CLI::App* command = add_command(app, context, "restore",
+                                    "Bring back single files or directories from an earlier state",
+                                    options, restore_paths);
     command->add_option("PATH", options->paths, "Files or directories")->required();
-    command->add_option("--from", options->from, "A node or checkpoint (default: the root)");
-    command->add_flag("--dry-run", options->dry_run, "Only say what would happen");
-    command->footer("It is a change like any other: `unwrite undo` takes it back.");
+    command
+        ->add_option("--from", options->from,
+                     "A state of the log or a checkpoint's name (default: the start of the task)")
+        ->type_name("NODE");
+    command->add_flag("--dry-run", options->dry_run, "Show what would happen");
+    describe(*command,
+             {.usage = "[OPTIONS] PATH...",
+              .examples = {{"unwrite restore src/main.c", "as it was when the task began"},
+                           {"unwrite restore src --from before", "as it was at a checkpoint"}},
+              .note = "\"unwrite redo\" or \"unwrite undo\" reverses it."});
 }
 
 }  // namespace unwrite::cli

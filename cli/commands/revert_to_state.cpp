@@ -5,6 +5,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/editing_room.h"
+#include "cli/help.h"
 #include "cli/text.h"
 #include "control/remote_reverts.h"
 
@@ -74,18 +75,21 @@ Result<int> revert(Context& context, const RevertOptions& options) {
 
 void add_revert_to_state(CLI::App& app, Context& context) {
     const auto options = std::make_shared<RevertOptions>();
-    CLI::App* command =
-        add_command(app, context, "revert-to-state",
-                    "Abandon what was done since a node, or make one step of it", options, revert);
+    CLI::App* command = add_command(
+        app, context, "revert-to-state",
+        "Return to a state with a note, or turn the steps since it into one", options, revert);
     CLI::Option* category = command->add_option(
         "CATEGORY", options->category,
-        "failure or tangent: back to the node; completion or step-summary: the files stay, what "
-        "was done since counts as one step");
-    CLI::Option* step = command->add_option("STEP", options->step, "The node: n10 or 10");
+        "failure or tangent: return to the state. completion or step-summary: keep the files and "
+        "turn the steps since the state into one");
+    CLI::Option* step = command->add_option("STEP", options->step, "The state: n10 or 10");
     category->needs(step);
-    command->add_option("--summary", options->summary, "What to remember, shown with the node")
-        ->needs(step);
-    command->footer("Without arguments it carries out what agents asked for and still waits.");
+    command->add_option("--summary", options->summary, "A note shown with the state")->needs(step);
+    describe(*command,
+             {.usage = "[OPTIONS] [CATEGORY STEP]",
+              .examples = {{"unwrite revert-to-state failure n10 --summary 'does not link'", ""},
+                           {"unwrite revert-to-state step-summary n10", ""}},
+              .note = "Without arguments it carries out the requests of agents that still wait."});
 }
 
 }  // namespace unwrite::cli

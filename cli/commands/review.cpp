@@ -10,6 +10,7 @@
 #include "cli/decision.h"
 #include "cli/editing_room.h"
 #include "cli/git_commit.h"
+#include "cli/help.h"
 #include "cli/prompt.h"
 #include "cli/render.h"
 #include "cli/reviewing.h"
@@ -233,19 +234,26 @@ Result<int> review(Context& context, const ReviewOptions& options) {
 void add_review(CLI::App& app, Context& context) {
     const auto options = std::make_shared<ReviewOptions>();
     CLI::App* command = add_command(
-        app, context, "review", "File by file, hunk by hunk: accept or reject", options, review);
-    command->add_flag("--script", options->script, "Read what to accept and reject from stdin");
-    command->add_flag("--plain", options->plain, "Line after line instead of on the full screen");
-    command->add_flag("--dry-run", options->dry_run, "Only say what would happen");
-    command->add_flag("--git", options->git, "Then make one git commit of what was accepted");
-    command->add_option("-m,--message", options->text, "Of that commit, and for the log");
-    command->footer(
-        "A script has a line for each decision:\n"
-        "  accept PATH              keep it for good, as it is\n"
-        "  reject PATH              as it was when the task began\n"
-        "  accept-hunks 1,3 PATH    keep these hunks of `unwrite diff PATH`, reject the others\n"
-        "A path is the rest of the line, in double quotes with git's escapes where it must be.\n"
-        "What is not named stays open. All of it is done, or nothing.");
+        app, context, "review", "Look at each change, then accept or reject it", options, review);
+    command->add_flag("--script", options->script, "Read the decisions from standard input");
+    command->add_flag("--plain", options->plain, "Ask line by line instead of on the full screen");
+    command->add_flag("--dry-run", options->dry_run, "Show what would happen");
+    command->add_flag("--git", options->git, "Also make a git commit of what was accepted");
+    command->add_option("-m,--message", options->text,
+                        "The message of that commit, and of the log");
+    describe(
+        *command,
+        {.usage = "[OPTIONS]",
+         .examples = {{"unwrite review", "on the full screen; ? shows the keys"},
+                      {"unwrite review --script <decisions", "without a terminal"},
+                      {"unwrite review --git -m 'Fix the parser'", "and make a git commit"}},
+         .note = "A script has one decision per line:\n"
+                 "\"accept PATH\": accept it as it is.\n"
+                 "\"reject PATH\": restore it as it was when the task began.\n"
+                 "\"accept-hunks 1,3 PATH\": accept these hunks of \"unwrite diff PATH\", reject "
+                 "the others.\n"
+                 "Whatever the script does not name stays undecided. If one line fails, nothing "
+                 "is done."});
 }
 
 }  // namespace unwrite::cli

@@ -1,4 +1,5 @@
 #include "cli/commands/commands.h"
+#include "cli/help.h"
 #include "cli/settle.h"
 #include "cli/text.h"
 #include "cli/workspace.h"
@@ -27,12 +28,18 @@ Result<int> rollback(Context& context, const RollbackOptions& options) {
 void add_rollback(CLI::App& app, Context& context) {
     const auto options = std::make_shared<RollbackOptions>();
     CLI::App* command =
-        add_command(app, context, "rollback", "Back to a checkpoint, exactly", options, rollback);
-    command->add_option("NODE", options->node,
-                        "A checkpoint's name, nK or root (default: the newest named checkpoint)");
+        add_command(app, context, "rollback", "Return to a checkpoint", options, rollback);
+    command->add_option(
+        "NODE", options->node,
+        "A checkpoint's name, a state such as n7, or root for the start of the task "
+        "(default: the newest checkpoint)");
     command->add_flag("--pop", options->pop,
-                      "Close the checkpoint as well; without it it stays for another rollback");
-    command->add_flag("--dry-run", options->dry_run, "Only say what would happen");
+                      "Close the checkpoint, so that the next rollback goes further back");
+    command->add_flag("--dry-run", options->dry_run, "Show what would happen");
+    describe(*command, {.usage = "[OPTIONS] [NODE]",
+                        .examples = {{"unwrite rollback before", "to a checkpoint by name"},
+                                     {"unwrite rollback --dry-run", "look first"}},
+                        .note = "\"unwrite redo\" reverses it."});
 }
 
 }  // namespace unwrite::cli

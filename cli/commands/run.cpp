@@ -13,6 +13,7 @@
 #include "cli/editing_room.h"
 #include "cli/guard.h"
 #include "cli/heaps.h"
+#include "cli/help.h"
 #include "cli/mounting.h"
 #include "cli/prompt.h"
 #include "cli/render.h"
@@ -258,33 +259,43 @@ Result<int> run(Context& context, const RunOptions& options) {
 void add_run(CLI::App& app, Context& context, const std::vector<std::string>& rest) {
     const auto options = std::make_shared<RunOptions>();
     options->command = rest;
-    CLI::App* command = add_command(
-        app, context, "run", "Run a command as one step that can be taken back", options, run);
-    command->add_option("--session", options->session,
-                        "A name for what it changes, for `unwrite undo NAME`");
-    command->add_option("--on-exit", options->on_exit, "Afterwards: ask, keep, commit or discard");
+    CLI::App* command =
+        add_command(app, context, "run",
+                    "Run a command in a sandbox, as one step you can take back", options, run);
+    command
+        ->add_option("--session", options->session,
+                     "A name for what it changes, for \"unwrite undo NAME\"")
+        ->type_name("NAME");
+    command
+        ->add_option("--on-exit", options->on_exit,
+                     "What to do with the changes afterwards: ask, keep, commit or discard")
+        ->type_name("ANSWER");
     command->add_flag("--discard-on-failure", options->discard_on_failure,
-                      "Take its changes back when it fails");
+                      "Take its changes back if it fails");
     command->add_flag(
         "--leave-running", options->leave_running,
-        "Do not end processes that outlive the command; from then on they count as the user's");
+        "Let processes that outlive the command go on; their further changes count as "
+        "yours");
     command->add_flag("--yes", options->yes,
-                      "Do not ask before what cannot be taken back, as `git push`");
-    command->add_option("--write", options->write, "A further directory that it may write in")
+                      "Do not ask before commands that cannot be taken back, such as git push");
+    command->add_option("--write", options->write, "Also let it write in DIR; may be repeated")
         ->type_name("DIR");
     command->add_flag("--caches", options->caches,
                       "Let it write in the caches of package managers (~/.cache, ~/.npm, ...)");
-    command->add_option("--network", options->network, "host or none");
+    command->add_option("--network", options->network, "host (default) or none")
+        ->type_name("ACCESS");
     command->add_flag("--require-confinement", options->require_confinement,
-                      "Run nothing when this machine does not allow all of the walls");
+                      "Fail if any part of the sandbox is unavailable");
     command->add_flag("--no-confine", options->no_confine,
-                      "No walls: it may write, and ask others to write, wherever the user may");
+                      "No sandbox: the command may write wherever you may");
     command->add_option("--inside-root", options->inside.root)->group("");
     command->add_option("--inside-raw", options->inside.raw)->group("");
     command->add_option("--inside-socket", options->inside.socket)->group("");
-    command->footer(
-        "The command follows \"--\"; its exit code is passed on. Example:\n"
-        "  unwrite run --discard-on-failure -- make install");
+    describe(*command, {.usage = "[OPTIONS] -- COMMAND...",
+                        .examples = {{"unwrite run -- claude", "an agent; asks at its end"},
+                                     {"unwrite run --discard-on-failure -- make install", ""},
+                                     {"unwrite run --network none -- npm test", ""}},
+                        .note = "unwrite returns the exit code of the command."});
 }
 
 }  // namespace unwrite::cli

@@ -3,6 +3,7 @@
 #include "cli/commands/commands.h"
 #include "cli/git_words.h"
 #include "cli/heaps.h"
+#include "cli/help.h"
 #include "cli/render.h"
 #include "cli/text.h"
 #include "cli/workspace.h"
@@ -100,13 +101,17 @@ Result<int> status(Context& context, const StatusOptions& options) {
 
 void add_status(CLI::App& app, Context& context) {
     const auto options = std::make_shared<StatusOptions>();
-    CLI::App* command =
-        add_command(app, context, "status", "What changed since the task began", options, status);
-    command->add_flag("--line", options->line, "One line, for a shell's prompt");
-    command->add_option("--since", options->since, "Since this node or checkpoint");
-    command->footer(
-        "A created, D deleted, M modified, R renamed, m attributes only; which of them is said "
-        "behind the name.");
+    CLI::App* command = add_command(app, context, "status",
+                                    "Show what changed since the task began", options, status);
+    command->add_flag("--line", options->line, "Print one short line, for a shell prompt");
+    command->add_option("--since", options->since, "Count from this state or checkpoint instead")
+        ->type_name("NODE");
+    describe(*command,
+             {.usage = "[OPTIONS]",
+              .examples = {{"unwrite status", "the whole task"},
+                           {"unwrite status --since before", "since a checkpoint"}},
+              .note = "Letters: A created, M modified, D deleted, R renamed, m only attributes "
+                      "such as the mode or the owner changed."});
 }
 
 }  // namespace unwrite::cli

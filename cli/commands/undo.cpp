@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "cli/commands/commands.h"
+#include "cli/help.h"
 #include "cli/settle.h"
 #include "cli/text.h"
 #include "cli/workspace.h"
@@ -47,13 +48,19 @@ Result<int> undo(Context& context, const UndoOptions& options) {
 void add_undo(CLI::App& app, Context& context) {
     const auto options = std::make_shared<UndoOptions>();
     CLI::App* command = add_command(
-        app, context, "undo", "Take back the newest steps, or one in the middle", options, undo);
-    command->add_option("WHAT", options->what,
-                        "How many steps (default 1), one node nK, or a session such as run-5");
-    command->add_flag("--dry-run", options->dry_run, "Only say what would happen");
-    command->footer(
-        "A step in the middle is taken back only where nothing changed the same since (else exit "
-        "code 5).");
+        app, context, "undo", "Take back the newest steps, one step, or all that one session did",
+        options, undo);
+    command->add_option(
+        "WHAT", options->what,
+        "How many steps (default 1), a step such as n7, or a session such as run-5");
+    command->add_flag("--dry-run", options->dry_run, "Show what would happen");
+    describe(*command,
+             {.usage = "[OPTIONS] [WHAT]",
+              .examples = {{"unwrite undo", "the newest step in \"unwrite log\""},
+                           {"unwrite undo n7", "this step; later ones stay"},
+                           {"unwrite undo run-5", "everything that this session did"}},
+              .note = "If something changed the same lines later, nothing is undone and the "
+                      "files are listed. \"unwrite redo\" reverses an undo."});
 }
 
 }  // namespace unwrite::cli

@@ -1,6 +1,7 @@
 #include <cerrno>
 
 #include "cli/commands/commands.h"
+#include "cli/help.h"
 #include "cli/mounting.h"
 #include "cli/text.h"
 #include "fs/mount.h"
@@ -37,12 +38,15 @@ Result<int> unmount(Context& context, const UnmountOptions& options) {
 
 void add_unmount(CLI::App& app, Context& context) {
     const auto options = std::make_shared<UnmountOptions>();
-    CLI::App* command =
-        add_command(app, context, "unmount",
-                    "End the mount; changes stay, and can still be taken back", options, unmount);
+    CLI::App* command = add_command(
+        app, context, "unmount", "Stop recording; you can still take back the changes made so far",
+        options, unmount);
     command->add_option("DIR", options->directory,
                         "The workspace (default: the one around the current directory)");
-    command->add_flag("--force", options->force, "Though processes have files open there");
+    command->add_flag("--force", options->force, "Even if programs have files open there");
+    describe(*command, {.usage = "[OPTIONS] [DIR]",
+                        .examples = {{"unwrite unmount", "the one around you"},
+                                     {"unwrite unmount ~/project --force", "close files, too"}}});
 }
 
 }  // namespace unwrite::cli

@@ -43,6 +43,19 @@ TEST(Binary, HelpAndVersion) {
     }
 }
 
+TEST(Binary, HelpExplainsACommandAndAMistakeIsAnswered) {
+    const Scratch scratch;
+    EXPECT_EQ(run(scratch, "help").out, run(scratch, "--help").out);
+    EXPECT_EQ(run(scratch, "help git undo").out, run(scratch, "git undo --help").out);
+    EXPECT_NE(run(scratch, "help undo").out.find("Usage: unwrite undo "), std::string::npos);
+    EXPECT_EQ(run(scratch, "help revert").code, 2);
+    const Outcome typed = run(scratch, "revert");
+    EXPECT_EQ(typed.code, 2);
+    EXPECT_EQ(typed.err,
+              "unwrite: unknown command \"revert\". Did you mean \"undo\" or \"rollback\"?\n"
+              "hint: `unwrite help` lists the commands\n");
+}
+
 TEST(Binary, CompletionsCompleteWhatThereIs) {
     const Scratch scratch;
     ASSERT_EQ(run(scratch, "completion bash").code, 0);

@@ -1,0 +1,131 @@
+#include "cli/suggest.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace unwrite::cli {
+
+namespace {
+
+constexpr std::size_t kMost = 3;
+
+struct Meaning {
+    std::string_view word;
+    std::array<const char*, 2> commands;  ///< the second may be null
+};
+
+/// What people type who know git, editors, package managers or service managers.
+constexpr std::array kMeanings = {
+    Meaning{"revert", {"undo", "rollback"}},
+    Meaning{"back", {"undo", "rollback"}},
+    Meaning{"reset", {"rollback", "discard"}},
+    Meaning{"abort", {"discard", "undo"}},
+    Meaning{"checkout", {"restore", "rollback"}},
+    Meaning{"switch", {"rollback", nullptr}},
+    Meaning{"goto", {"rollback", nullptr}},
+    Meaning{"stash", {"checkpoint", "discard"}},
+    Meaning{"save", {"checkpoint", "commit"}},
+    Meaning{"snapshot", {"checkpoint", nullptr}},
+    Meaning{"savepoint", {"checkpoint", nullptr}},
+    Meaning{"tag", {"checkpoint", nullptr}},
+    Meaning{"history", {"log", nullptr}},
+    Meaning{"reflog", {"log", nullptr}},
+    Meaning{"ls", {"status", "log"}},
+    Meaning{"list", {"log", "status"}},
+    Meaning{"st", {"status", nullptr}},
+    Meaning{"show", {"diff", "log"}},
+    Meaning{"changes", {"status", "diff"}},
+    Meaning{"start", {"mount", "run"}},
+    Meaning{"begin", {"mount", "run"}},
+    Meaning{"init", {"mount", nullptr}},
+    Meaning{"watch", {"mount", "approvals"}},
+    Meaning{"exec", {"run", nullptr}},
+    Meaning{"sandbox", {"run", nullptr}},
+    Meaning{"stop", {"unmount", nullptr}},
+    Meaning{"end", {"unmount", "commit"}},
+    Meaning{"quit", {"unmount", nullptr}},
+    Meaning{"eject", {"unmount", nullptr}},
+    Meaning{"accept", {"commit", "approve"}},
+    Meaning{"keep", {"commit", "checkpoint"}},
+    Meaning{"add", {"commit", "review"}},
+    Meaning{"reject", {"review", "deny"}},
+    Meaning{"allow", {"approve", "policy"}},
+    Meaning{"clean", {"gc", "discard"}},
+    Meaning{"prune", {"gc", nullptr}},
+    Meaning{"fsck", {"check", nullptr}},
+    Meaning{"verify", {"check", nullptr}},
+    Meaning{"repair", {"check", "recover"}},
+    Meaning{"settings", {"config", nullptr}},
+    Meaning{"rules", {"policy", nullptr}},
+    Meaning{"patch", {"apply", nullptr}},
+    Meaning{"cat", {"read", nullptr}},
+    Meaning{"blame", {"log", nullptr}},
+    Meaning{"setup", {"integrate", "doctor"}},
+    Meaning{"install", {"integrate", nullptr}},
+};
+
+}  // namespace
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::vector<std::size_t>> steps(a.size() + 1,
+                                                std::vector<std::size_t>(b.size() + 1));
+    for (std::size_t i = 0; i <= a.size(); ++i) {
+        for (std::size_t j = 0; j <= b.size(); ++j) {
+            if (i == 0 || j == 0) {
+                steps[i][j] = i + j;
+                continue;
+            }
+            const std::size_t change = a[i - 1] == b[j - 1] ? 0 : 1;
+            std::size_t least =
+                std::min({steps[i - 1][j] + 1, steps[i][j - 1] + 1, steps[i - 1][j - 1] + change});
+            const bool exchanged = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (exchanged) least = std::min(least, steps[i - 2][j - 2] + 1);
+            steps[i][j] = least;
+        }
+    }
+    return steps[a.size()][b.size()];
+}
+
+std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& known) {
+    // Nobody compares long lines with commands.
+    if (word.empty() || word.size() > 64) return {};
+    std::vector<std::pair<std::size_t, std::string>> found;
+    for (const std::string& one : known) {
+        const std::size_t distance = edit_distance(word, one);
+        const bool begins = word.size() >= 3 && one.starts_with(word);
+        if (begins || distance <= std::max<std::size_t>(1, std::min(word.size(), one.size()) / 3))
+            found.emplace_back(begins ? 0 : distance, one);
+    }
+    std::stable_sort(found.begin(), found.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<std::string> words;
+    for (const auto& [distance, one] : found) {
+        if (words.size() < kMost && distance <= found.front().first + 1) words.push_back(one);
+    }
+    return words;
+}
+
+std::vector<std::string> same_meaning(std::string_view word) {
+    const auto* const found =
+        std::find_if(kMeanings.begin(), kMeanings.end(),
+                     [&](const Meaning& meaning) { return meaning.word == word; });
+    std::vector<std::string> commands;
+    if (found == kMeanings.end()) return commands;
+    for (const char* command : found->commands) {
+        if (command != nullptr) commands.emplace_back(command);
+    }
+    return commands;
+}
+
+std::string did_you_mean(const std::vector<std::string>& words) {
+    if (words.empty()) return "";
+    std::string text = " Did you mean ";
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (i > 0) text += i + 1 == words.size() ? " or " : ", ";
+        text += '"' + words[i] + '"';
+    }
+    return text + '?';
+}
+
+}  // namespace unwrite::cli
