@@ -1,10 +1,12 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "base/syscalls.h"
 #include "cli/commands/commands.h"
 #include "cli/help.h"
+#include "cli/known_path.h"
 #include "cli/render.h"
 #include "cli/text.h"
 #include "cli/workspace.h"
@@ -42,6 +44,13 @@ Range parse_range(const std::string& word) {
     return {word.substr(0, dots), word.substr(dots + 2)};
 }
 
+Error no_such(const std::string& word, bool may_be_state) {
+    return Error(ErrorKind::kNotFound, ENOENT,
+                 "diff: " + quote_name(word) +
+                     (may_be_state ? " is neither a state nor a path" : " is not a path"),
+                 "`unwrite log` lists the states, `unwrite status` the paths that changed");
+}
+
 Result<int> diff(Context& context, const DiffOptions& options) {
     TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
     Range range;
@@ -56,6 +65,8 @@ Result<int> diff(Context& context, const DiffOptions& options) {
     std::vector<std::string> paths;
     for (const std::string& word : words) {
         TRY_ASSIGN(std::string path, workspace.inside(context.base, word));
+        TRY_ASSIGN(const bool known, is_known_path(workspace, path));
+        if (!known) return no_such(word, word == options.words.front());
         if (!path.empty()) paths.push_back(std::move(path));
     }
     TRY_ASSIGN(const std::vector<overlay::FileDiff> diffs,

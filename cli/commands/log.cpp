@@ -1,6 +1,10 @@
+#include <cerrno>
+
 #include "cli/commands/commands.h"
 #include "cli/help.h"
+#include "cli/known_path.h"
 #include "cli/render.h"
+#include "cli/text.h"
 #include "cli/workspace.h"
 
 namespace unwrite::cli {
@@ -33,6 +37,13 @@ Result<int> log(Context& context, const LogOptions& options) {
     std::string path;
     if (!options.path.empty()) {
         TRY_ASSIGN(path, workspace.inside(context.base, options.path));
+        TRY_ASSIGN(const bool known, is_known_path(workspace, path));
+        if (!known) {
+            return Error(ErrorKind::kNotFound, ENOENT,
+                         "log: " + quote_name(options.path) +
+                             " is not in the workspace, and no state of the log had it",
+                         "`unwrite log --changes` lists the paths that changed");
+        }
     }
     const bool changes = options.changes || context.json || !path.empty();
     TRY_ASSIGN(const overlay::Log found, workspace.operations().log(path, options.all, changes));

@@ -1,5 +1,9 @@
+#include <cerrno>
+
 #include "cli/commands/commands.h"
 #include "cli/help.h"
+#include "cli/prompt.h"
+#include "cli/render.h"
 #include "cli/settle.h"
 #include "cli/text.h"
 #include "cli/workspace.h"
@@ -12,7 +16,31 @@ struct RestoreOptions {
     std::vector<std::string> paths;
     std::string from = "root";
     bool dry_run = false;
+    bool yes = false;
 };
+
+/// Whether to go on although `foreseen` deletes something: nobody expects that of a command that
+/// brings back.
+Result<bool> may_delete(Context& context, const overlay::Moved& foreseen,
+                        const RestoreOptions& options) {
+    std::vector<overlay::Change> deleted = foreseen.changes;
+    std::erase_if(deleted, [](const overlay::Change& change) {
+        return change.kind != overlay::ChangeKind::kDeleted;
+    });
+    if (deleted.empty()) return true;
+    const std::string since = options.from == "root" ? "the task began" : quote_name(options.from);
+    if (!can_ask()) {
+        return Error(ErrorKind::kUsage, EINVAL,
+                     "restore: " + quote_name(deleted.front().path) +
+                         (deleted.size() > 1 ? " and others were" : " was") + " created since " +
+                         since + " and would be deleted; there is no terminal to ask on",
+                     "use --yes to delete without being asked");
+    }
+    context.notes.line("Created since " + since + ", and would be deleted:");
+    context.notes.print(change_lines(deleted, 20, Colour::kNo));
+    return ask(context, deleted.size() > 1 ? "Delete them? (y/n)" : "Delete it? (y/n)", "yn") ==
+           'y';
+}
 
 Result<int> restore_paths(Context& context, const RestoreOptions& options) {
     TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
@@ -22,6 +50,15 @@ Result<int> restore_paths(Context& context, const RestoreOptions& options) {
     }
     const std::string done =
         "restored " + counted(paths.size(), "path", "paths") + " from " + quote_name(options.from);
+    if (!options.dry_run && !options.yes) {
+        TRY_ASSIGN(const overlay::Moved foreseen,
+                   workspace.operations().restore_paths(asker(), paths, options.from, true));
+        TRY_ASSIGN(const bool may, may_delete(context, foreseen, options));
+        if (!may) {
+            context.notes.line("Nothing was done.");
+            return kNothingToDo;
+        }
+    }
     TRY_ASSIGN(const overlay::Moved moved,
                workspace.operations().restore_paths(asker(), paths, options.from, options.dry_run));
     print_moved(context, moved, done, options.dry_run);
@@ -40,6 +77,8 @@ void add_restore(CLI::App& app, Context& context) {
         ->add_option("--from", options->from,
                      "A state of the log or a checkpoint's name (default: the start of the task)")
         ->type_name("NODE");
+    command->add_flag("--yes", options->yes,
+                      "Do not ask before deleting files that did not exist in that state");
     command->add_flag("--dry-run", options->dry_run, "Show what would happen");
     describe(*command,
              {.usage = "[OPTIONS] PATH...",

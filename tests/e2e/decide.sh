@@ -87,6 +87,45 @@ S62_discard_of_paths() {
     check_state
 }
 
+S76_restore_asks_before_it_deletes() {
+    echo one >"$W/old"
+    mkdir "$W/gone"
+    echo x >"$W/gone/below"
+    begin
+    echo two >old
+    echo mine >new
+    rm -r gone
+    u checkpoint before
+    echo more >new
+    remember changed
+    say "what was created since is not deleted unasked"
+    expect 2 restore new old
+    err_has "new was created since the task began and would be deleted"
+    err_has "hint: use --yes"
+    on_a_terminal "Delete it? (y/n)=n" -- restore new old && fail "it was restored"
+    same changed
+    u restore new --from before
+    equal new mine
+    on_a_terminal "Delete it? (y/n)=y" -- restore new old
+    absent new
+    equal old one
+    u undo 2
+    u restore --yes new
+    absent new
+    say "a name that never was is an error, one that is gone is not"
+    expect 1 diff tpyo
+    err_has "diff: tpyo is neither a state nor a path"
+    expect 1 diff before tpyo
+    err_has "diff: tpyo is not a path"
+    expect 1 log tpyo
+    err_has "log: tpyo is not in the workspace, and no state of the log had it"
+    for path in gone gone/below new before old .; do
+        u diff "$path"
+    done
+    u log gone/below
+    end
+}
+
 S62_S86_a_script_of_a_review() {
     for i in 1 2 3 4 5; do echo one >"$W/f$i"; done
     seq 60 >"$W/long"
