@@ -61,6 +61,7 @@ constexpr std::array kCommands = {
     NamedCommand{kAgents, "mcp", add<add_mcp>},
     NamedCommand{kAgents, "git", add<add_git>},
     NamedCommand{kAgents, "policy", add_policy},
+    NamedCommand{kCare, "config", add<add_config>},
     NamedCommand{kCare, "recover", add<add_recover>},
     NamedCommand{kCare, "check", add<add_check>},
     NamedCommand{kCare, "gc", add<add_gc>},

@@ -13,6 +13,7 @@
 
 #include "base/syscalls.h"
 #include "cli/config_policy.h"
+#include "cli/config_store.h"
 #include "cli/config_tools.h"
 #include "cli/context.h"
 #include "cli/text.h"
@@ -114,12 +115,13 @@ Result<> walk(const toml::table& table, const std::string& prefix,
         const std::string key = prefix + std::string(name.str());
         const auto found = keys.find(key);
         if (found != keys.end()) {
-            if (!found->second(node))
-                return wrong_value(file, node.source(), "bad value for `" + key + "`");
+            if (!found->second(node)) return bad_value(file, node.source(), key);
         } else if (node.is_table() && is_section(key)) {
             TRY(walk(*node.as_table(), key + ".", keys, file, config));
         } else if (node.is_table() && key == "policy") {
             TRY(read_policy(*node.as_table(), file, config));
+        } else if (is_section(key) || key == "policy") {
+            return bad_value(file, node.source(), key);
         } else {
             return wrong_value(file, name.source(), "unknown key " + quote_name(key));
         }
@@ -158,14 +160,6 @@ Result<> read_both(std::string_view text, const std::string& file, Config& confi
     }
 }
 
-Result<> read_config_file(int directory, const std::string& name, const std::string& shown,
-                          Config& config, ToolsConfig& tools) {
-    const Result<std::string> text = sys::read_file_at(directory, name);
-    if (!text && text.error().number() == ENOENT) return {};
-    if (!text) return text.error().with_context("read " + quote_name(shown));
-    return read_both(*text, shown, config, tools);
-}
-
 std::string user_directory() {
     const char* config = std::getenv("XDG_CONFIG_HOME");
     if (config != nullptr && config[0] == '/') return config;
@@ -174,13 +168,8 @@ std::string user_directory() {
 }
 
 Result<> read_user_file(Config& config, ToolsConfig& tools) {
-    const std::string directory = user_directory();
-    if (directory.empty()) return {};
-    const std::string file = directory + "/unwrite/unwrite.toml";
-    // People keep links to their configuration elsewhere, so links are followed here.
-    const Result<std::string> real = real_path("/", file);
-    if (real) TRY(read_config_file(AT_FDCWD, *real, file, config, tools));
-    return {};
+    TRY_ASSIGN(const UserFile own, read_user_config());
+    return read_both(own.text, own.file, config, tools);
 }
 
 }  // namespace
@@ -216,13 +205,24 @@ Result<ToolsConfig> load_tools_config() {
     return config;
 }
 
+Result<UserFile> read_user_config() {
+    const std::string directory = user_directory();
+    if (directory.empty()) return UserFile();
+    UserFile own{directory + "/unwrite/unwrite.toml", ""};
+    // People keep links to their configuration elsewhere, so links are followed here.
+    const Result<std::string> real = real_path("/", own.file);
+    if (!real) return own;
+    Result<std::string> text = sys::read_file_at(AT_FDCWD, *real);
+    if (!text && text.error().number() == ENOENT) return own;
+    if (!text) return text.error().with_context("read " + quote_name(own.file));
+    own.text = *std::move(text);
+    return own;
+}
+
 Result<Config> load_config(int workspace) {
     TRY_ASSIGN(Config config, load_user_config());
-    const Result<UniqueFd> state = sys::open_at(workspace, ".unwrite", O_RDONLY | O_DIRECTORY);
-    ToolsConfig tools;
-    if (state) {
-        TRY(read_config_file(state->get(), "config.toml", ".unwrite/config.toml", config, tools));
-    }
+    TRY_ASSIGN(const std::string text, read_workspace_config(workspace));
+    TRY(read_config(text, kWorkspaceConfig, config));
     return config;
 }
 

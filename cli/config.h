@@ -70,4 +70,11 @@ Result<Config> load_config(int workspace);
 /// The user's file alone.
 Result<Config> load_user_config();
 
+/// The text of that file, as it is.
+struct UserFile {
+    std::string file;  ///< where it is, or would be
+    std::string text;  ///< empty when there is none
+};
+Result<UserFile> read_user_config();
+
 }  // namespace unwrite::cli

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <optional>
 
+#include "cli/config_keys.h"
 #include "cli/text.h"
 #include "overlay/unmatched_rules.h"
 
@@ -21,7 +22,7 @@ constexpr std::uint64_t kMostPatience = 7 * 86400;  // seconds
 
 Result<std::string> text_of(const toml::node& node, const std::string& key,
                             const std::string& file) {
-    if (!node.is_string()) return wrong_value(file, node.source(), "bad value for `" + key + "`");
+    if (!node.is_string()) return bad_value(file, node.source(), key);
     return node.value_or(std::string());
 }
 
@@ -35,19 +36,19 @@ Result<> read_member(const std::string& name, const toml::node& node, const std:
         rule.reason = std::move(text);
     } else if (name == "action") {
         const auto action = overlay::parse_action(text);
-        if (!action) return wrong_value(file, node.source(), "bad value for `" + key + "`");
+        if (!action) return bad_value(file, node.source(), key);
         rule.action = *action;
     } else if (text == "everyone" || text == "agents") {
         rule.subjects = text == "agents" ? Subjects::kAgents : Subjects::kEveryone;
     } else {
-        return wrong_value(file, node.source(), "bad value for `" + key + "`");
+        return bad_value(file, node.source(), key);
     }
     return {};
 }
 
 Result<Rule> read_rule(const toml::node& node, const std::string& file) {
     const toml::table* table = node.as_table();
-    if (table == nullptr) return wrong_value(file, node.source(), "bad value for `policy.rule`");
+    if (table == nullptr) return bad_value(file, node.source(), "policy.rule");
     Rule rule;
     rule.source = fmt::format("{}:{}", file, node.source().begin.line);
     for (const auto& [name, member] : *table) {
@@ -67,14 +68,22 @@ Result<Rule> read_rule(const toml::node& node, const std::string& file) {
 Error wrong_value(const std::string& file, const toml::source_region& at, const std::string& why) {
     return Error(ErrorKind::kUsage, EINVAL,
                  fmt::format("read {}:{}: {}", quote_name(file), at.begin.line, why),
-                 "docs/cli.md lists the keys");
+                 "`unwrite config` lists the keys");
+}
+
+Error bad_value(const std::string& file, const toml::source_region& at, const std::string& key) {
+    const ConfigKey* known = config_key(key);
+    const std::string takes = known != nullptr       ? std::string(known->values)
+                              : key == "policy.rule" ? "tables: [[policy.rule]]"
+                                                     : "a table: [" + key + "]";
+    return wrong_value(file, at, "bad value for `" + key + "`: it takes " + takes);
 }
 
 namespace {
 
 Result<> read_rules(const toml::node& node, const std::string& file, Config& config) {
     const toml::array* rules = node.as_array();
-    if (rules == nullptr) return wrong_value(file, node.source(), "bad value for `policy.rule`");
+    if (rules == nullptr) return bad_value(file, node.source(), "policy.rule");
     for (const toml::node& rule : *rules) {
         TRY_ASSIGN(config.rules.emplace_back(), read_rule(rule, file));
         // Compiled one by one, so that a wrong pattern is found where it stands.
@@ -156,8 +165,7 @@ std::optional<bool> read_limit(const std::string& name, const toml::node& node,
 
 Result<> read_breaker(const toml::node& node, const std::string& file, Config& config) {
     const toml::table* limits = node.as_table();
-    if (limits == nullptr)
-        return wrong_value(file, node.source(), "bad value for `policy.breaker`");
+    if (limits == nullptr) return bad_value(file, node.source(), "policy.breaker");
     for (const auto& [name, member] : *limits) {
         const std::string key(name.str());
         const auto read = read_limit(key, member, config.breaker);
@@ -165,8 +173,7 @@ Result<> read_breaker(const toml::node& node, const std::string& file, Config& c
             return wrong_value(file, name.source(),
                                "unknown key " + quote_name("policy.breaker." + key));
         }
-        if (!*read)
-            return wrong_value(file, member.source(), "bad value for `policy.breaker." + key + "`");
+        if (!*read) return bad_value(file, member.source(), "policy.breaker." + key);
     }
     return {};
 }
@@ -187,7 +194,7 @@ Result<> read_policy(const toml::table& table, const std::string& file, Config& 
         if (!is_one_of(key, {"profile", "databases", "size_cap", "size_cap_for", "ask_timeout"}))
             return wrong_value(file, name.source(), "unknown key " + quote_name("policy." + key));
         if (!node.is_string() || !read_setting(key, node.value_or(std::string()), config))
-            return wrong_value(file, node.source(), "bad value for `policy." + key + "`");
+            return bad_value(file, node.source(), "policy." + key);
     }
     return {};
 }

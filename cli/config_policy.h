@@ -13,5 +13,7 @@ Result<> read_policy(const toml::table& table, const std::string& file, Config& 
 
 /// "read FILE:LINE: WHY".
 Error wrong_value(const std::string& file, const toml::source_region& at, const std::string& why);
+/// The same of a value that `key` does not take, with those that it does.
+Error bad_value(const std::string& file, const toml::source_region& at, const std::string& key);
 
 }  // namespace unwrite::cli

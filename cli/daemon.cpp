@@ -19,6 +19,7 @@
 
 #include "base/log.h"
 #include "base/syscalls.h"
+#include "cli/config_service.h"
 #include "cli/editing_room.h"
 #include "control/rendezvous.h"
 #include "control/server.h"
@@ -168,14 +169,7 @@ Result<Served> open_all(DaemonOptions& options, bool keep_stderr) {
         mount->stop();
         return {};
     };
-    service.reload = [raw = served.workspace, session = served.session.get()](
-                         const overlay::Asker& asker,
-                         bool only_check) -> Result<std::vector<overlay::RuleShown>> {
-        TRY_ASSIGN(const Config config, load_config(raw->get()));
-        TRY_ASSIGN(auto rules, config.policy());
-        if (!only_check) TRY(session->replace_policy(asker, std::move(rules)));
-        return config.unmatched_rules(raw->get());
-    };
+    serve_config(service, served.workspace, *served.session);
     service.oversight = &served.session->oversight();
     control::ServerOptions listening;
     listening.id = id;

@@ -43,6 +43,8 @@ const Dispatch::Command Dispatch::kCommands[] = {
     {"explain", &Dispatch::explain, true},
     {"allow", &Dispatch::allow, false},
     {"reload", &Dispatch::reload, false},
+    {"config", &Dispatch::config, false},
+    {"set_config", &Dispatch::set_config, false},
     {"questions", &Dispatch::questions, false},
     {"answer", &Dispatch::answer, false},
     {"pass_over", &Dispatch::pass_over, false},

@@ -18,6 +18,13 @@ struct Service {
     std::function<Result<std::vector<overlay::RuleShown>>(const overlay::Asker& asker,
                                                           bool only_check)>
         reload;
+    /// The text of the workspace's own configuration.
+    std::function<Result<std::string>()> config_text;
+    /// Checks `text`, puts its policy in force and the text in the place of `before`; answers as
+    /// reload does. kConflict when `before` is not what the file holds.
+    std::function<Result<std::vector<overlay::RuleShown>>(
+        const overlay::Asker& asker, const std::string& before, const std::string& text)>
+        set_config;
     overlay::Oversight* oversight = nullptr;  ///< outlives the server; null: there is none
 };
 
@@ -83,6 +90,8 @@ class Dispatch {
     Result<Json> explain(Call& call);
     Result<Json> allow(Call& call);
     Result<Json> reload(Call& call);
+    Result<Json> config(Call& call);
+    Result<Json> set_config(Call& call);
     Result<Json> questions(Call& call);
     Result<Json> answer(Call& call);
     Result<Json> pass_over(Call& call);

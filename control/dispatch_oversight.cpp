@@ -75,6 +75,22 @@ Result<Json> Dispatch::reload(Call& call) {
     return Json{{"unmatched", encode_list(unmatched)}};
 }
 
+Result<Json> Dispatch::config(Call& /*call*/) {
+    if (!service_.config_text) return nobody_oversees();
+    TRY_ASSIGN(const std::string text, service_.config_text());
+    return Json{{"text", encode_bytes(text)}};
+}
+
+Result<Json> Dispatch::set_config(Call& call) {
+    if (!service_.set_config) return nobody_oversees();
+    std::string before;
+    std::string text;
+    TRY(Fields(call.arguments).get("before", before).get("text", text).done());
+    TRY_ASSIGN(const std::vector<overlay::RuleShown> unmatched,
+               service_.set_config(call.asker, before, text));
+    return Json{{"unmatched", encode_list(unmatched)}};
+}
+
 Result<Json> Dispatch::questions(Call& call) {
     if (service_.oversight == nullptr) return nobody_oversees();
     overlay::Watcher watcher;

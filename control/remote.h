@@ -70,6 +70,11 @@ class Remote final : public overlay::Operations, public overlay::Oversight {
     /// Makes the daemon read its configuration anew and, unless it is only to be checked, put the
     /// policy of it in force. Answers with the rules that are about no name there.
     Result<std::vector<overlay::RuleShown>> reload_policy(bool only_check);
+    /// The text of the workspace's own configuration, which the mount hides.
+    Result<std::string> config_text();
+    /// Puts `text` in its place and in force; see control::Service::set_config.
+    Result<std::vector<overlay::RuleShown>> set_config(const std::string& before,
+                                                       const std::string& text);
 
  private:
     explicit Remote(MountPoint mount) : daemon_(std::move(mount)) {}

@@ -67,4 +67,20 @@ Result<std::vector<overlay::RuleShown>> Remote::reload_policy(bool only_check) {
     return unmatched;
 }
 
+Result<std::string> Remote::config_text() {
+    TRY_ASSIGN(const Json json, ask("config", Json::object()));
+    std::string text;
+    TRY(Fields(json).get("text", text).done());
+    return text;
+}
+
+Result<std::vector<overlay::RuleShown>> Remote::set_config(const std::string& before,
+                                                           const std::string& text) {
+    TRY_ASSIGN(const Json json, ask("set_config", Json{{"before", encode_bytes(before)},
+                                                       {"text", encode_bytes(text)}}));
+    std::vector<overlay::RuleShown> unmatched;
+    TRY(Fields(json).get_list("unmatched", unmatched).done());
+    return unmatched;
+}
+
 }  // namespace unwrite::control

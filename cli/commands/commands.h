@@ -30,6 +30,8 @@ void add_policy(CLI::App& app, Context& context, const std::vector<std::string>&
 /// `approvals`, `approve` and `deny`.
 void add_approvals(CLI::App& app, Context& context);
 void add_gc(CLI::App& app, Context& context);
+/// `config`, `config get`, `set`, `unset`, `edit`.
+void add_config(CLI::App& app, Context& context);
 void add_doctor(CLI::App& app, Context& context);
 /// `git undo` and `git feedback`.
 void add_git(CLI::App& app, Context& context);

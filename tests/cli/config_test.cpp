@@ -13,7 +13,9 @@ namespace {
 std::string failure(std::string_view text) {
     Config config;
     const Result<> read = read_config(text, "x.toml", config);
-    return read ? "" : read.error().message();
+    // config_text_test.cpp looks at the values that are good.
+    const std::string message = read ? "" : read.error().message();
+    return message.substr(0, message.find(": it takes "));
 }
 
 TEST(Config, Defaults) {
@@ -148,7 +150,7 @@ TEST(Config, ErrorsNameFileAndLine) {
     EXPECT_EQ(failure("[gc]\nmax_age_days = -1\n"),
               "read x.toml:2: bad value for `gc.max_age_days`");
     EXPECT_EQ(failure("[gc]\nmax_bytes = 'much'\n"), "read x.toml:2: bad value for `gc.max_bytes`");
-    EXPECT_EQ(failure("restore = 1\n"), "read x.toml:1: unknown key restore");
+    EXPECT_EQ(failure("restore = 1\n"), "read x.toml:1: bad value for `restore`");
     EXPECT_EQ(failure("[policy]\nprofile = 'lax'\n"),
               "read x.toml:2: bad value for `policy.profile`");
     for (const char* bad : {"'0s'", "'soon'", "60", "'30d'"}) {

@@ -303,3 +303,69 @@ S165_an_agent_leaves_room_on_the_disk() { # attack 42
     check_state
     umount "$scratch/small"
 }
+
+S44_the_user_changes_the_configuration_while_mounted() {
+    mkdir -p "$XDG_CONFIG_HOME/unwrite"
+    echo 'gc.max_age_days = 9' >"$XDG_CONFIG_HOME/unwrite/unwrite.toml"
+    mkdir "$W/migrations"
+    echo 1 >"$W/migrations/1.sql"
+    begin
+    say "what is in force, and where it is from"
+    u config
+    out_has 'durability = "process"'
+    [[ $(grep '^gc.max_age_days = 9 ' "$scratch/out") == *unwrite.toml:1 ]] || fail "the source of gc.max_age_days"
+    u --json config get policy.profile
+    json "j['value'] == 'default' and j['source'] == 'default'"
+    say "set: checked, then in force at once, or at the next mount"
+    expect 2 config set policy.profile lax
+    err_has 'config set: policy.profile cannot be "lax"; it takes "default", "strict-forge" or "none"'
+    expect 2 config set policy.profil none
+    err_has 'Did you mean "policy.profile"?'
+    expect 2 config set approval deny
+    err_has "unwrite.toml"
+    u run --on-exit keep -- sh -c '! echo x >.env'
+    u config set policy.profile none
+    u run --on-exit keep -- sh -c 'echo x >.env'
+    u config set durability power
+    err_has "durability takes effect at the next mount"
+    u config get durability
+    equal "$scratch/out" power
+    say "no agent reads or changes it"
+    for command in "config" "config get durability" "config set policy.profile none" "config unset durability"; do
+        # shellcheck disable=SC2086
+        expect 4 run $in_sight --on-exit keep -- "$program" $command
+    done
+    absent .unwrite
+    say "edit: an editor on a copy; what is wrong is not put in its place"
+    printf '#!/bin/sh\ncat "%s/wanted" >"$1"\n' "$scratch" >"$scratch/editor"
+    chmod +x "$scratch/editor"
+    export VISUAL=$scratch/editor
+    echo '[[policy.rule]]' >"$scratch/wanted"
+    expect 2 config edit
+    err_has "a rule without"
+    err_has "your text is in"
+    u config get durability
+    equal "$scratch/out" power
+    printf '# ours\n[[policy.rule]]\npattern = "migrations/**"\naction = "deny-write"\n' >"$scratch/wanted"
+    u config edit
+    u run --on-exit keep -- sh -c '! echo 2 >migrations/1.sql && ! echo x >.env'
+    expect 3 config edit
+    u config get durability
+    equal "$scratch/out" process
+    u config set durability power
+    end
+    say "and the same without a mount; the next mount obeys it"
+    cd "$W"
+    equal .unwrite/config.toml "$(printf '# ours\ndurability = "power"\n[[policy.rule]]\npattern = "migrations/**"\naction = "deny-write"')"
+    [[ $(stat -c %a .unwrite/config.toml) == 600 ]] || fail "the mode"
+    u config unset durability
+    expect 3 config unset durability
+    begin
+    u config get durability
+    equal "$scratch/out" process
+    u log --audit
+    out_has reloaded
+    end
+    cd "$scratch"
+    expect 6 config set durability power
+}
