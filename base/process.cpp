@@ -24,6 +24,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kGrace(2000);
+// A signal may come just before the wait begins, and is then seen at the next look.
+constexpr std::int64_t kLook = 200;
 
 /// What posix_spawn is told about the child. Every call answers an error number.
 class SpawnPlan {
@@ -196,18 +198,34 @@ class Child {
     UniqueFd ended_;
 };
 
+/// Answers whether the caller's wish to cancel, and the time granted after it, have both come.
+class Cancellation {
+ public:
+    explicit Cancellation(const ProcessRequest& request) : request_(request) {}
+    bool due() {
+        if (!request_.cancelled || (!since_ && !request_.cancelled())) return false;
+        if (!since_) since_ = Clock::now();
+        return Clock::now() - *since_ >= request_.grace;
+    }
+
+ private:
+    const ProcessRequest& request_;
+    std::optional<Clock::time_point> since_;
+};
+
 /// Reads both streams until the child has ended. What it left running may keep the streams open;
 /// nobody waits for that.
 Result<> follow(const ProcessRequest& request, const Child& child, Stream& out, Stream& err) {
     const Clock::time_point end = Clock::now() + request.timeout;
+    Cancellation cancellation(request);
     for (bool ended = false; !ended;) {
         std::array<struct pollfd, 3> watched = {
             {{child.ended(), POLLIN, 0}, {out.ours.get(), POLLIN, 0}, {err.ours.get(), POLLIN, 0}}};
         const auto left =
             std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
         if (left <= 0) return Error(ETIMEDOUT);
-        if (request.cancelled && request.cancelled()) return Error(ECANCELED);
-        const int wait = static_cast<int>(std::min<std::int64_t>(left, 1000));
+        if (cancellation.due()) return Error(ECANCELED);
+        const int wait = static_cast<int>(std::min<std::int64_t>(left, kLook));
         const int ready = ::poll(watched.data(), watched.size(), wait);
         if (ready < 0 && errno != EINTR) return Error(errno);
         if (ready < 0) continue;

@@ -22,8 +22,10 @@ struct ProcessRequest {
     std::string input;                                     ///< its standard input
     std::chrono::milliseconds timeout{60'000};
     std::size_t most_output = std::size_t{64} << 20;  ///< bytes of stdout, and as many of stderr
-    /// Asked after each signal and at least once a second; true ends it.
+    /// Asked after each signal and at least five times a second; true ends it.
     std::function<bool()> cancelled{};
+    /// How long it may still run after `cancelled` said true, to end by itself.
+    std::chrono::milliseconds grace{0};
 };
 
 struct ProcessOutcome {

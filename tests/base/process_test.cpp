@@ -118,6 +118,19 @@ TEST(Process, WhatIsCancelledIsEndedPolitely) {
     EXPECT_EQ(scratch.read("t"), "ended\n");
 }
 
+TEST(Process, WhatIsCancelledMayEndByItselfFirst) {
+    const Scratch scratch;
+    ProcessRequest request = shell("touch p; sleep 0.3; echo whole");
+    request.directory = scratch.path().string();
+    request.cancelled = [&] { return std::filesystem::exists(scratch.path() / "p"); };
+    request.grace = std::chrono::seconds(30);
+    ASSERT_ASSIGN(const ProcessOutcome outcome, run_process(request));
+    EXPECT_EQ(outcome.out, "whole\n");
+    request.arguments.back() = "touch p; sleep 300";
+    request.grace = std::chrono::milliseconds(1);
+    EXPECT_NUMBER(ECANCELED, run_process(request));
+}
+
 TEST(Process, WhoeverWritesWithoutEndIsEnded) {
     ProcessRequest request = shell("cat /dev/zero");
     request.most_output = 100'000;
