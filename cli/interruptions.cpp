@@ -4,14 +4,14 @@ namespace unwrite::cli {
 
 namespace {
 
-volatile std::sig_atomic_t g_interrupted = 0;
+volatile std::sig_atomic_t g_interruptions = 0;
 
 }  // namespace
 
 Interruptions::Interruptions() {
-    g_interrupted = 0;
+    g_interruptions = 0;
     struct sigaction note = {};
-    note.sa_handler = [](int) { g_interrupted = 1; };
+    note.sa_handler = [](int) { g_interruptions = g_interruptions + 1; };
     for (std::size_t i = 0; i < kSignals.size(); ++i)
         ::sigaction(kSignals[i], &note, &before_[i]);
 }
@@ -21,8 +21,8 @@ Interruptions::~Interruptions() {
         ::sigaction(kSignals[i], &before_[i], nullptr);
 }
 
-bool Interruptions::happened() {
-    return g_interrupted != 0;
+int Interruptions::count() {
+    return g_interruptions;
 }
 
 }  // namespace unwrite::cli

@@ -17,7 +17,9 @@ class Interruptions {
     Interruptions& operator=(const Interruptions&) = delete;
 
     /// Whether one came since the newest was made.
-    static bool happened();
+    static bool happened() { return count() != 0; }
+    /// How many came since the newest was made.
+    static int count();
 
  private:
     static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};

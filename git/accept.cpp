@@ -168,13 +168,14 @@ Result<Chosen> choose(const Repository& repository, const Scope& scope) {
 Result<> check(const Repository& repository, const Standing& standing) {
     if (!standing.underway.empty()) {
         return Error(
-            ErrorKind::kConflict, EBUSY, "commit to git: a " + standing.underway + " is underway",
-            "finish or abort it first; without --git the changes are accepted as they are");
+            ErrorKind::kConflict, EBUSY, "commit to git: a " + standing.underway + " is under way",
+            how_to_end(standing.underway) + "; without --git the changes are accepted as they are");
     }
     TRY_ASSIGN(const ProcessOutcome identity, repository.run({"var", "GIT_COMMITTER_IDENT"}));
     if (identity.exit_code == 0) return {};
-    return Error(ErrorKind::kSystem, EINVAL, "commit to git: nobody to be the author",
-                 "set user.name and user.email with `git config`");
+    return Error(ErrorKind::kSystem, EINVAL,
+                 "commit to git: git has no name and address for the author",
+                 "`git config user.name NAME` and `git config user.email ADDRESS` set them");
 }
 
 /// A commit of named files takes only names that the index has.
@@ -254,7 +255,9 @@ Result<Accepted> commit_scope(const Repository& repository, const Scope& scope,
     const Result<std::string> committed = repository.ask(with_paths(commit), extra);
     if (!committed && !is_made(repository, before)) {
         forget(repository, chosen.fresh);
-        return committed.error();
+        if (committed.error().number() != ECANCELED) return committed.error();
+        return Error(ErrorKind::kSystem, ECANCELED,
+                     "commit to git: interrupted, so nothing was committed");
     }
     settle_index(repository, chosen.files, {staged.begin(), staged.end()});
     Accepted accepted;

@@ -36,6 +36,12 @@ Result<std::string> look_at_remote(const Repository& repository, const ClosingPl
     return repository.ask({"ls-remote", "--symref", plan.remote, "HEAD", kHeads + plan.branch});
 }
 
+std::string how_to_bring_back(const ClosingPlan& plan) {
+    return "The branch " + plan.branch + " was at " + plan.tip + " at " + plan.remote +
+           "; `git push " + plan.remote + " " + plan.tip + ":" + kHeads + plan.branch +
+           "` brings it back.";
+}
+
 Result<> delete_remote_branch(const Repository& repository, const ClosingPlan& plan,
                               UndoReport& report) {
     if (plan.tip.empty()) return {};
@@ -55,9 +61,7 @@ Result<> delete_remote_branch(const Repository& repository, const ClosingPlan& p
             return {};
         }
     }
-    report.notes.push_back("The branch " + plan.branch + " was at " + plan.tip + "; `git push " +
-                           plan.remote + " " + plan.tip + ":" + kHeads + plan.branch +
-                           "` brings it back.");
+    report.notes.push_back(how_to_bring_back(plan));
     return {};
 }
 
@@ -91,6 +95,7 @@ Result<> fetch_tip(const Repository& repository, const ClosingPlan& plan) {
 
 Result<> keep_local_branch(const Repository& repository, const ClosingPlan& plan,
                            const LocalBranch& local, bool closed, UndoReport& report) {
+    const Cleanup cleanup(repository.programs());
     TRY_ASSIGN(const std::optional<std::string> now, repository.commit_of(kHeads + plan.branch));
     if (now && !closed) return {};  // nobody wanted to delete it
     if (!now) TRY(repository.ask({"branch", "--no-track", "--", plan.branch, local.tip}));
@@ -130,27 +135,52 @@ Result<> expect_free_way(const Repository& repository, const ClosingPlan& plan) 
         TRY_ASSIGN(const std::optional<std::string> there, repository.commit_of(name));
         if (!there) continue;
         TRY_ASSIGN(const std::vector<std::string> added, paths_added(repository, "HEAD", *there));
-        return expect_no_unknown_files(repository, "git undo: go to " + plan.fallback, added);
+        return expect_no_unknown_files(repository, "cannot switch to " + plan.fallback, added);
     }
     return {};
 }
 
-/// True when it is closed.
-bool close_one(const Repository& repository, const PullRequest& request, UndoReport& report) {
+enum class Closing { kDone, kFailed, kInterrupted };
+
+void say_interrupted(const ClosingPlan& plan, const PullRequest& request, UndoReport& report) {
+    report.errors.push_back(
+        fmt::format("Interrupted while closing PR #{}; `gh pr view {}` shows whether it is closed. "
+                    "Nothing else was closed after it.",
+                    request.number, request.number));
+    if (plan.tip.empty()) return;
+    report.notes.push_back(how_to_bring_back(plan));
+}
+
+Closing close_one(const Repository& repository, const PullRequest& request, UndoReport& report) {
     const std::string comment = fmt::format("🔙 Closed by `/undo` on issue #{}.", report.issue);
     std::string complaint;
     const Result<bool> closed = PullRequests(repository).close(request, comment, complaint);
+    if (!closed && closed.error().number() == ECANCELED) return Closing::kInterrupted;
     if (!closed) {
         report.errors.push_back(
             fmt::format("Failed to close PR #{}: {}", request.number, closed.error().message()));
-        return false;
+        return Closing::kFailed;
     }
     if (!*closed) {
         report.errors.push_back(
             fmt::format("PR #{} is closed, but gh said: {}", request.number, complaint));
     }
     report.closed.push_back(request.url);
-    return true;
+    return Closing::kDone;
+}
+
+/// True when all are closed.
+bool close_all(const Repository& repository, const ClosingPlan& plan, UndoReport& report) {
+    bool all = true;
+    for (const PullRequest& request : plan.requests) {
+        const Closing ended = close_one(repository, request, report);
+        if (ended == Closing::kInterrupted) {
+            say_interrupted(plan, request, report);
+            return false;
+        }
+        all = all && ended == Closing::kDone;
+    }
+    return all;
 }
 
 }  // namespace
@@ -164,16 +194,17 @@ Result<ClosingPlan> plan_closing(const Repository& repository, const Standing& s
     if (branch == plan.fallback) {
         return Error(
             ErrorKind::kUsage, EINVAL,
-            "git undo: " + branch + " is the default branch of " + remote + "; it is not deleted",
-            "name the task's branch with --branch");
+            branch + " is the default branch of " + remote + ", which git undo never deletes",
+            "`unwrite git undo --issue K --branch B` names the task's branch");
     }
     if (standing.branch != branch) return plan;
     TRY_ASSIGN(const std::vector<std::string> changed, repository.changed_files());
-    if (!changed.empty() || !standing.underway.empty()) {
-        return Error(
-            ErrorKind::kConflict, EBUSY,
-            "git undo: the branch " + branch + " is checked out here with uncommitted changes",
-            "`git commit` or `git stash` them first");
+    if (!changed.empty()) {
+        return Error(ErrorKind::kConflict, EBUSY,
+                     "the branch " + branch +
+                         " cannot be deleted: it is checked out here, with uncommitted changes: " +
+                         some_of(changed),
+                     "`git commit` or `git stash` them first");
     }
     TRY(expect_free_way(repository, plan));
     return plan;
@@ -182,9 +213,7 @@ Result<ClosingPlan> plan_closing(const Repository& repository, const Standing& s
 Result<> close_requests(const Repository& repository, const ClosingPlan& plan, UndoReport& report) {
     TRY(fetch_tip(repository, plan));
     TRY_ASSIGN(const LocalBranch local, look_at_local(repository, plan));
-    bool all = true;
-    for (const PullRequest& request : plan.requests)
-        all = close_one(repository, request, report) && all;
+    const bool all = close_all(repository, plan, report);
     const bool keep = !local.tip.empty() && local.unpublished != "0";
     Result<> there = all ? delete_remote_branch(repository, plan, report) : Result<>();
     Result<> here = {};
@@ -194,7 +223,15 @@ Result<> close_requests(const Repository& repository, const ClosingPlan& plan, U
         here = delete_local_branch(repository, plan, report);
     }
     for (const Result<>& step : {there, here}) {
-        if (!step) report.errors.push_back(step.error().message());
+        if (step) continue;
+        if (step.error().number() != ECANCELED) {
+            report.errors.push_back(step.error().message());
+            continue;
+        }
+        report.errors.push_back("Interrupted: the branch " + plan.branch +
+                                " may still be here or at " + plan.remote + ".");
+        if (!there && !plan.tip.empty()) report.notes.push_back(how_to_bring_back(plan));
+        break;
     }
     return {};
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <functional>
-#include <set>
+#include <map>
 
 namespace unwrite::git {
 
@@ -55,7 +55,7 @@ Result<std::vector<Logged>> read_log(const std::string& text) {
         at = end + 1;
     }
     if (fields.size() % kFields != 0) {
-        return Error(ErrorKind::kSystem, EPROTO, "read git log: its records cannot be told apart");
+        return Error(ErrorKind::kSystem, EPROTO, "git log gave an answer that unwrite cannot read");
     }
     std::vector<Logged> list;
     for (std::size_t at = 0; at < fields.size(); at += kFields) {
@@ -105,17 +105,21 @@ Result<> walk(const Repository& repository, const std::string& from,
 /// what it names, a revert that was itself reverted does not.
 class Undone {
  public:
-    /// Whether this commit was reverted by a newer one; notes what it reverts, if not.
-    bool meets(const Logged& logged) {
-        if (ids_.contains(logged.commit.id)) return true;
+    /// The newer commit that reverted this one, or ""; notes what this one reverts, if none did.
+    std::string meets(const Logged& logged) {
+        const std::string by = by_whom(logged.commit.id);
+        if (!by.empty()) return by;
         for (const std::string& id : reverted_by(logged.body))
-            ids_.insert(id);
-        return false;
+            by_.emplace(id, logged.commit.id);
+        return "";
     }
-    bool has(const std::string& id) const { return ids_.contains(id); }
+    std::string by_whom(const std::string& id) const {
+        const auto found = by_.find(id);
+        return found == by_.end() ? "" : found->second;
+    }
 
  private:
-    std::set<std::string> ids_;
+    std::map<std::string, std::string> by_;
 };
 
 class Search {
@@ -136,11 +140,11 @@ class Search {
 
  private:
     Result<bool> meet(Logged& logged) {
-        const bool undone = undone_.meets(logged);
+        const std::string undone_by = undone_.meets(logged);
         const std::string& subject = logged.commit.subject;
         if (std::find(subjects_.begin(), subjects_.end(), subject) == subjects_.end()) return true;
-        if (undone) {
-            ++found_.undone;
+        if (!undone_by.empty()) {
+            found_.undone.push_back({std::move(logged.commit), undone_by});
             return true;
         }
         TRY(sort(std::move(logged.commit)));
@@ -211,7 +215,8 @@ Result<std::vector<PathChange>> changes_of(const Repository& repository, const s
         // ":100644 100644 <old id> <new id> M", then the path.
         const std::vector<std::string> facts = words(parts[at]);
         if (facts.size() != 5 || facts[0].size() != 7) {
-            return Error(ErrorKind::kSystem, EPROTO, "read git diff-tree: an unknown format");
+            return Error(ErrorKind::kSystem, EPROTO,
+                         "git diff-tree gave an answer that unwrite cannot read");
         }
         changes.push_back({parts[at + 1], facts[0].substr(1), facts[2]});
     }
@@ -224,14 +229,20 @@ Result<Found> find_agent_commits(const Repository& repository, const std::string
     return Search(repository, issue, conventions, wanted).in(from);
 }
 
-Result<bool> is_reverted(const Repository& repository, const std::string& from,
-                         const std::string& id) {
+Result<std::string> revert_of(const Repository& repository, const std::string& from,
+                              const std::string& id) {
     Undone undone;
     TRY(walk(repository, from, {std::string(kReverts)}, [&](Logged& logged) -> Result<bool> {
         undone.meets(logged);
-        return !undone.has(id);
+        return undone.by_whom(id).empty();
     }));
-    return undone.has(id);
+    return undone.by_whom(id);
+}
+
+Result<bool> is_reverted(const Repository& repository, const std::string& from,
+                         const std::string& id) {
+    TRY_ASSIGN(const std::string by, revert_of(repository, from, id));
+    return !by.empty();
 }
 
 }  // namespace unwrite::git

@@ -50,12 +50,18 @@ struct AgentCommit {
 /// The paths of a commit that are no state.
 std::vector<std::string> code_files(const AgentCommit& commit, const Conventions& conventions);
 
+/// A commit of the agent that was reverted already, and the commit that did it.
+struct UndoneCommit {
+    AgentCommit commit;
+    std::string by;
+};
+
 struct Found {
     std::vector<AgentCommit> code;  ///< newest first; those that can be undone
     std::size_t state_only = 0;     ///< newer than the last of `code`, or all
     std::size_t empty = 0;
-    std::size_t undone = 0;  ///< reverted already
-    bool any() const { return !code.empty() || state_only + empty + undone > 0; }
+    std::vector<UndoneCommit> undone;  ///< newest first, without their changes
+    bool any() const { return !code.empty() || state_only + empty + undone.size() > 0; }
 };
 
 /// The newest `wanted` commits for `issue` in the history of `from` that changed anything but
@@ -69,7 +75,10 @@ Result<Found> find_agent_commits(const Repository& repository, const std::string
 Result<std::vector<PathChange>> changes_of(const Repository& repository, const std::string& id,
                                            const std::string& parent);
 
-/// Whether the history of `from` has a commit that reverts `id` and stands.
+/// The commit in the history of `from` that reverts `id` and was not reverted itself; "" when there
+/// is none.
+Result<std::string> revert_of(const Repository& repository, const std::string& from,
+                              const std::string& id);
 Result<bool> is_reverted(const Repository& repository, const std::string& from,
                          const std::string& id);
 

@@ -27,7 +27,8 @@ Result<std::vector<Json>> list(const Repository& repository, const std::string& 
                 entries.push_back(std::move(entry));
         } catch (const std::exception&) {
             return Error(ErrorKind::kSystem, EPROTO,
-                         "run gh api: the answer is not what was asked for");
+                         "gh api gave an answer that unwrite cannot read",
+                         "`gh --version` shows whether gh is older than 2.0");
         }
     }
     return entries;
@@ -54,8 +55,7 @@ std::uint64_t last_comment(const std::vector<Json>& comments, const std::string&
 Result<std::string> feedback(Programs& programs, const std::string& directory,
                              const FeedbackOptions& options) {
     if (options.issue == 0) {
-        return Error(ErrorKind::kUsage, EINVAL,
-                     "git feedback: the number of the issue is 1 or more");
+        return Error(ErrorKind::kUsage, EINVAL, "the number of an issue is 1 or more");
     }
     TRY_ASSIGN(const Repository repository, Repository::open(programs, directory));
     const std::string issues = "repos/{owner}/{repo}/issues/";

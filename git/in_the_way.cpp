@@ -52,8 +52,8 @@ Result<> expect_no_unknown_files(const Repository& repository, const std::string
     TRY_ASSIGN(const std::vector<std::string> found, unknown_files_at(repository, paths));
     if (found.empty()) return {};
     return Error(ErrorKind::kConflict, EEXIST,
-                 verb + ": files that git does not know are in the way: " + some_of(found),
-                 "move them elsewhere first");
+                 verb + ": files that git does not track are in the way: " + some_of(found),
+                 "`git status --ignored` lists them; move them elsewhere first");
 }
 
 std::string some_of(const std::vector<std::string>& names) {

@@ -10,6 +10,22 @@ class Programs {
     virtual ~Programs() = default;
     /// As run_process: ENOENT when the program is not installed.
     virtual Result<ProcessOutcome> run(const ProcessRequest& request) = 0;
+    /// What runs between these two calls puts something back in order (see Cleanup).
+    virtual void begin_cleanup() {}
+    virtual void end_cleanup() {}
+};
+
+/// While it lives, an interruption that came before does not keep programs from running: what an
+/// interrupted command left half-done is being finished or taken back.
+class Cleanup {
+ public:
+    explicit Cleanup(Programs& programs) : programs_(programs) { programs_.begin_cleanup(); }
+    ~Cleanup() { programs_.end_cleanup(); }
+    Cleanup(const Cleanup&) = delete;
+    Cleanup& operator=(const Cleanup&) = delete;
+
+ private:
+    Programs& programs_;
 };
 
 /// Runs them for real.

@@ -10,7 +10,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::chrono::seconds kPatience(120);
-constexpr const char* kWithout = "or use --no-pull-requests to undo without looking at them";
 
 bool says(const ProcessOutcome& outcome, const char* words) {
     return outcome.err.find(words) != std::string::npos;
@@ -18,25 +17,32 @@ bool says(const ProcessOutcome& outcome, const char* words) {
 
 Error failure_of(const ProcessOutcome& outcome, const std::string& verb) {
     if (says(outcome, "known GitHub host") || says(outcome, "no git remotes found")) {
-        return Error(ErrorKind::kNotFound, ENOENT,
-                     "No remote is at a host with pull requests, so none were looked at.");
+        return Error(ErrorKind::kNotFound, ENOENT, "no remote of this repository is on GitHub");
     }
     if (says(outcome, "gh auth login") || says(outcome, "GH_TOKEN")) {
-        return Error(ErrorKind::kSystem, EACCES, verb + ": gh is not logged in",
-                     std::string("`gh auth login`, ") + kWithout);
+        return Error(ErrorKind::kSystem, EACCES, verb + " failed: gh is not logged in",
+                     "`gh auth login` logs in");
     }
     if (says(outcome, "rate limit")) {
         return Error(ErrorKind::kSystem, EBUSY,
-                     verb + ": the host's limit of requests is reached: " + words_of(outcome),
-                     std::string("try again later, ") + kWithout);
+                     verb + " failed: GitHub's rate limit is reached: " + words_of(outcome),
+                     "`gh api rate_limit` shows when it ends");
     }
-    return Error(ErrorKind::kSystem, EIO, verb + ": " + words_of(outcome),
-                 std::string("try again, ") + kWithout);
+    return Error(ErrorKind::kSystem, EIO, verb + " failed: " + words_of(outcome),
+                 "`gh auth status` shows whether gh reaches GitHub");
+}
+
+/// Looking is not all there is to an undo.
+Error or_without(const Error& error) {
+    if (error.kind() == ErrorKind::kNotFound || error.number() == ECANCELED) return error;
+    const std::string before = error.advice().empty() ? "" : error.advice() + "; ";
+    return error.with_advice(before +
+                             "`unwrite git undo --no-pull-requests` reverts commits without gh");
 }
 
 Error unreadable(const std::string& verb) {
-    return Error(ErrorKind::kSystem, EPROTO, verb + ": the answer is not what was asked for",
-                 "a newer gh may help");
+    return Error(ErrorKind::kSystem, EPROTO, verb + " gave an answer that unwrite cannot read",
+                 "`gh --version` shows whether gh is older than 2.0");
 }
 
 std::string text_of(const Json& json, const char* key) {
@@ -57,6 +63,10 @@ bool read_request(const Json& json, PullRequest& request) {
     return !request.url.empty();
 }
 
+std::string verb_of(const Arguments& arguments) {
+    return "gh " + arguments[0] + (arguments.size() > 1 ? " " + arguments[1] : "");
+}
+
 Result<ProcessOutcome> run_gh(const Repository& repository, const Arguments& arguments) {
     ProcessRequest request;
     request.arguments = {"gh"};
@@ -67,21 +77,19 @@ Result<ProcessOutcome> run_gh(const Repository& repository, const Arguments& arg
     Result<ProcessOutcome> outcome = repository.programs().run(request);
     if (outcome) return outcome;
     if (outcome.error().number() == ENOENT) {
-        return Error(ErrorKind::kNotFound, ENOENT,
-                     "GitHub's command line `gh` was not found, so pull requests were not looked "
-                     "at.");
+        return Error(ErrorKind::kNotFound, ENOENT, "gh, GitHub's command line, is not installed",
+                     "`gh auth login` comes after it: https://cli.github.com");
     }
+    const std::string verb = verb_of(arguments);
     if (outcome.error().number() == ETIMEDOUT) {
-        return Error(
-            ErrorKind::kSystem, ETIMEDOUT,
-            "run gh " + arguments[0] + ": no end after " + std::to_string(kPatience.count()) + " s",
-            std::string("try again, ") + kWithout);
+        return Error(ErrorKind::kSystem, ETIMEDOUT,
+                     verb + " did not end within " + std::to_string(kPatience.count()) + " seconds",
+                     "`gh auth status` shows whether gh reaches GitHub");
     }
-    return outcome.error().with_context("run gh " + arguments[0]);
-}
-
-std::string verb_of(const Arguments& arguments) {
-    return "run gh " + arguments[0] + (arguments.size() > 1 ? " " + arguments[1] : "");
+    if (outcome.error().number() == ECANCELED) {
+        return Error(ErrorKind::kSystem, ECANCELED, verb + " was interrupted");
+    }
+    return outcome.error().with_context("could not run " + verb);
 }
 
 }  // namespace
@@ -100,15 +108,17 @@ Result<std::vector<PullRequest>> PullRequests::list(const std::string& branch,
         "--state", state,
         "--limit", "100",
         "--json",  "number,url,title,baseRefName,mergeCommit,isCrossRepository"};
-    TRY_ASSIGN(const std::string text, ask_gh(repository_, arguments));
+    const Result<std::string> answer = ask_gh(repository_, arguments);
+    if (!answer) return or_without(answer.error());
+    const std::string& text = *answer;
     if (text.find_first_not_of(" \r\n\t") == std::string::npos) return std::vector<PullRequest>();
     const Json json = Json::parse(text, nullptr, false);
-    if (!json.is_array()) return unreadable("run gh pr list");
+    if (!json.is_array()) return unreadable("gh pr list");
     std::vector<PullRequest> requests;
     for (const Json& entry : json) {
         PullRequest request;
         if (!entry.is_object() || !read_request(entry, request)) {
-            return unreadable("run gh pr list");
+            return unreadable("gh pr list");
         }
         // Anybody may call a branch of a fork like the agent's.
         if (!entry.value("isCrossRepository", false)) requests.push_back(std::move(request));
@@ -125,16 +135,16 @@ Result<std::vector<PullRequest>> PullRequests::merged(const std::string& branch)
 }
 
 Result<std::vector<RequestedCommit>> PullRequests::commits(const PullRequest& request) const {
-    TRY_ASSIGN(
-        const std::string text,
-        ask_gh(repository_, {"pr", "view", std::to_string(request.number), "--json", "commits"}));
-    const Json json = Json::parse(text, nullptr, false);
+    const Result<std::string> answer =
+        ask_gh(repository_, {"pr", "view", std::to_string(request.number), "--json", "commits"});
+    if (!answer) return or_without(answer.error());
+    const Json json = Json::parse(*answer, nullptr, false);
     if (!json.is_object() || !json.contains("commits") || !json["commits"].is_array()) {
-        return unreadable("run gh pr view");
+        return unreadable("gh pr view");
     }
     std::vector<RequestedCommit> commits;
     for (const Json& entry : json["commits"]) {
-        if (!entry.is_object()) return unreadable("run gh pr view");
+        if (!entry.is_object()) return unreadable("gh pr view");
         commits.push_back({text_of(entry, "oid"), text_of(entry, "messageHeadline")});
     }
     return commits;
@@ -151,7 +161,7 @@ Result<bool> PullRequests::close(const PullRequest& request, const std::string& 
     const Result<std::string> now = ask_gh(repository_, {"pr", "view", number, "--json", "state"});
     const Json json = now ? Json::parse(*now, nullptr, false) : Json();
     if (json.is_object() && text_of(json, "state") == "CLOSED") return false;
-    return outcome ? failure_of(*outcome, "run gh pr close") : outcome.error();
+    return outcome ? failure_of(*outcome, "gh pr close") : outcome.error();
 }
 
 Result<std::string> PullRequests::create(const std::string& from, const std::string& to,

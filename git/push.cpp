@@ -24,16 +24,14 @@ bool is_protected(const ProcessOutcome& outcome) {
 }
 
 std::string protected_words(const PushTarget& target) {
-    return "The branch " + target.branch +
-           " is protected, so the reverts are in the local branch only. Push them to another "
-           "branch (`git push " +
-           target.remote + " HEAD:refs/heads/undo`) and open a pull request.";
+    return "Could not push: " + target.branch + " at " + target.remote +
+           " is a protected branch. Push to another branch (`git push " + target.remote +
+           " HEAD:refs/heads/undo`) and open a pull request.";
 }
 
 std::string stuck_words(const PushTarget& target, const std::string& why) {
     return "Could not push: " + target.branch + " at " + target.remote +
-           " has new commits, and putting the reverts on top of them " + why +
-           ". The reverts are in the local branch only.";
+           " has new commits, and a rebase onto them " + why + ".";
 }
 
 /// The paths that the commits of HEAD that `theirs` has not touch, on their way to be made anew.
@@ -63,7 +61,7 @@ Result<std::string> obstacle(const Repository& repository, const std::string& th
     paths.insert(paths.end(), replayed.begin(), replayed.end());
     TRY_ASSIGN(const std::vector<std::string> unknown, unknown_files_at(repository, paths));
     return unknown.empty() ? ""
-                           : "would overwrite files that git does not know: " + some_of(unknown);
+                           : "would overwrite files that git does not track: " + some_of(unknown);
 }
 
 Result<> abort_rebase(const Repository& repository) {
@@ -71,7 +69,7 @@ Result<> abort_rebase(const Repository& repository) {
         repository.ask({"rebase", "--abort"}, Extra{.timeout = kLong});
     if (aborted) return {};
     return Error(ErrorKind::kSystem, EIO,
-                 "abort the rebase: " + aborted.error().message() + "; it is still underway",
+                 "a rebase is still under way and could not be ended: " + aborted.error().message(),
                  "`git rebase --abort` ends it");
 }
 
@@ -82,14 +80,15 @@ Result<std::string> rebase(const Repository& repository, const PushTarget& targe
     const Result<ProcessOutcome> outcome =
         repository.run({"-c", "rebase.autoStash=true", "rebase", "--quiet", "--rebase-merges",
                         "--onto", theirs, fork.empty() ? theirs : fork},
-                       Extra{.timeout = kLong});
+                       Extra{.timeout = kLong, .grace = kGraceForChanges});
     if (outcome && outcome->exit_code == 0) return std::string();
+    const Cleanup cleanup(repository.programs());
     TRY_ASSIGN(const Standing standing, repository.standing());
     if (standing.underway == "rebase") {
         TRY(abort_rebase(repository));
         if (outcome) {
-            return "Could not push: what was pushed to " + target.branch +
-                   " meanwhile conflicts with the reverts, which are in the local branch only.";
+            return "Could not push: " + target.branch + " at " + target.remote +
+                   " has new commits that conflict with the reverts.";
         }
     }
     if (!outcome) return outcome.error();
@@ -140,15 +139,16 @@ Result<PushTarget> push_target(const Repository& repository, const std::string& 
     }
     if (target.remote.starts_with('-')) {
         return Error(ErrorKind::kUsage, EINVAL,
-                     "push " + branch + ": " + target.remote + " is no name of a remote");
+                     "\"" + target.remote + "\" is not the name of a remote",
+                     "`git remote` lists the remotes");
     }
     TRY_ASSIGN(const ProcessOutcome known,
                repository.run({"remote", "get-url", "--", target.remote}));
     if (known.exit_code == 0) return target;
-    return Error(
-        ErrorKind::kNotFound, ENOENT,
-        "find the remote of " + branch + ": there is no remote " + target.remote,
-        "`git remote` lists them, `git remote add` adds one; without --push none is needed");
+    return Error(ErrorKind::kNotFound, ENOENT,
+                 "this repository has no remote named " + target.remote,
+                 "`git remote` lists the remotes, `git remote add` adds one; without --push none "
+                 "is needed");
 }
 
 Result<Pushed> push(const Repository& repository, const PushTarget& target) {

@@ -35,9 +35,9 @@ void section(Lines& lines, const std::string& title, const Lines& items) {
     lines.emplace_back();
 }
 
-Lines commit_items(const UndoReport& report) {
+Lines commit_items(const std::vector<AgentCommit>& commits) {
     Lines items;
-    for (const AgentCommit& commit : report.reverted)
+    for (const AgentCommit& commit : commits)
         items.push_back("`" + short_id(commit.id) + "` " + visible(commit.subject));
     return items;
 }
@@ -74,6 +74,12 @@ Lines conflict_text(const UndoReport& report) {
 }
 
 Lines merged_text(const UndoReport& report) {
+    if (!report.revert_pull_request.empty()) {
+        return {"## ⚠️ Revert PR already open", "",
+                "The PR with these changes has already been merged. A PR that reverts it is open "
+                "already: " +
+                    report.revert_pull_request};
+    }
     const std::string mainline = report.merged_is_merge ? "-m 1 " : "";
     return {"## ⚠️ Changes already merged",
             "",
@@ -95,7 +101,10 @@ Lines failed_text(const UndoReport& report) {
 Lines planned_text(const UndoReport& report) {
     Lines lines = {"## Undo (dry run)", ""};
     section(lines, fmt::format("**Would revert {} commit(s):**", report.reverted.size()),
-            commit_items(report));
+            commit_items(report.reverted));
+    section(lines,
+            fmt::format("**Would push the earlier undo of {} commit(s):**", report.earlier.size()),
+            commit_items(report.earlier));
     section(lines, "**Files that would be restored:**", file_items(report.files));
     section(lines, "**PRs that would be closed:**", report.closed);
     section(lines, "**Warnings:**", report.errors);
@@ -105,7 +114,10 @@ Lines planned_text(const UndoReport& report) {
 Lines done_text(const UndoReport& report) {
     Lines lines = {"## 🔙 Undo complete", ""};
     section(lines, fmt::format("**Reverted {} commit(s):**", report.reverted.size()),
-            commit_items(report));
+            commit_items(report.reverted));
+    section(lines,
+            fmt::format("**Pushed the earlier undo of {} commit(s):**", report.earlier.size()),
+            commit_items(report.earlier));
     section(lines, "**Files restored:**", file_items(report.files));
     section(lines, "**PRs closed:**", report.closed);
     if (!report.revert_pull_request.empty())

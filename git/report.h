@@ -15,20 +15,21 @@ enum class UndoEnd {
     kPlanned,   ///< a dry run
     kNothing,   ///< there was nothing to undo
     kConflict,  ///< later changes are in the way; nothing was undone
-    kMerged,    ///< the pull request is merged; a revert pull request is offered
+    kMerged,    ///< the pull request is merged; a revert pull request is offered, or open already
     kFailed,    ///< nothing was undone; `errors` says why
 };
 
 struct UndoReport {
     UndoEnd end = UndoEnd::kDone;
     std::uint64_t issue = 0;
-    bool undone_before = false;           ///< kNothing, because it was undone already
-    std::vector<AgentCommit> reverted;    ///< newest first; in a dry run, those that would be
-    std::vector<std::string> files;       ///< of these, without state, each once
-    std::vector<std::string> closed;      ///< addresses of pull requests
-    std::string revert_commit;            ///< the newest one; "" when there is none
-    std::string revert_pull_request;      ///< address
-    std::string conflicting;              ///< the commit that could not be reverted
+    bool undone_before = false;         ///< kNothing, because it was undone already
+    std::vector<AgentCommit> reverted;  ///< newest first; in a dry run, those that would be
+    std::vector<AgentCommit> earlier;   ///< reverted by an earlier undo, brought to the remote now
+    std::vector<std::string> files;     ///< of both, without state, each once
+    std::vector<std::string> closed;    ///< addresses of pull requests
+    std::string revert_commit;          ///< the newest one; "" when there is none
+    std::string revert_pull_request;    ///< address; with kMerged, of one that is open already
+    std::string conflicting;            ///< the commit that could not be reverted
     std::vector<std::string> in_the_way;  ///< paths that conflict
     std::uint64_t merged_number = 0;      ///< the merged pull request
     std::string merged_commit;            ///< its commit

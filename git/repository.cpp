@@ -50,35 +50,45 @@ Result<ProcessOutcome> run_git(Programs& programs, const std::string& directory,
     request.input = extra.input;
     request.timeout = extra.timeout;
     request.cancelled = extra.cancelled;
+    request.grace = extra.grace;
     quieten(request);
     if (!extra.index.empty()) request.set.emplace_back("GIT_INDEX_FILE", extra.index);
     Result<ProcessOutcome> outcome = programs.run(request);
     if (outcome) return outcome;
     const std::string verb = arguments.empty() ? "git" : "git " + arguments[0];
     if (outcome.error().number() == ENOENT) {
-        return Error(ErrorKind::kSystem, ENOENT, "run " + verb + ": git was not found",
-                     "install git, or put it into PATH");
+        return Error(ErrorKind::kSystem, ENOENT, "git was not found",
+                     "`apt install git` installs it; if it is there, add its directory to PATH");
     }
     if (outcome.error().number() == ETIMEDOUT) {
         return Error(
             ErrorKind::kSystem, ETIMEDOUT,
-            "run " + verb + ": no end after " + std::to_string(extra.timeout.count()) + " s");
+            verb + " did not end within " + std::to_string(extra.timeout.count()) + " seconds");
     }
     if (outcome.error().number() == ECANCELED) {
-        return Error(ErrorKind::kSystem, ECANCELED, "run " + verb + ": interrupted",
-                     "git was ended; nothing was committed");
+        return Error(ErrorKind::kSystem, ECANCELED, verb + " was interrupted");
     }
-    return outcome.error().with_context("run " + verb);
+    return outcome.error().with_context("could not run " + verb);
 }
 
 struct Marker {
     const char* file;
     const char* word;
 };
-constexpr Marker kMarkers[] = {{"rebase-merge", "rebase"}, {"rebase-apply", "rebase"},
-                               {"MERGE_HEAD", "merge"},    {"CHERRY_PICK_HEAD", "cherry-pick"},
-                               {"REVERT_HEAD", "revert"},  {"sequencer", "revert or cherry-pick"},
-                               {"BISECT_LOG", "bisect"}};
+constexpr Marker kMarkers[] = {{"rebase-merge", "rebase"},          {"rebase-apply/applying", "am"},
+                               {"rebase-apply", "rebase"},          {"MERGE_HEAD", "merge"},
+                               {"CHERRY_PICK_HEAD", "cherry-pick"}, {"REVERT_HEAD", "revert"},
+                               {"sequencer", "sequencer"},          {"BISECT_LOG", "bisect"}};
+
+/// Between two commits of `git revert A B` or `git cherry-pick A B` only the list of what is left
+/// tells which it is.
+std::string sequence(const std::string& todo) {
+    const Result<UniqueFd> file = sys::open_at(AT_FDCWD, todo, O_RDONLY | O_NONBLOCK);
+    char word[6] = {};
+    const bool read =
+        file && sys::read_exactly_at(file->get(), std::as_writable_bytes(std::span(word)), 0);
+    return read && std::string_view(word, sizeof word) == "revert" ? "revert" : "cherry-pick";
+}
 
 }  // namespace
 
@@ -96,6 +106,12 @@ std::string short_id(const std::string& id) {
     return id.substr(0, 7);
 }
 
+std::string how_to_end(const std::string& underway) {
+    if (underway == "bisect") return "`git bisect reset` ends it";
+    return "`git " + underway + " --continue` finishes it, `git " + underway +
+           " --abort` gives it up";
+}
+
 Result<Repository> Repository::open(Programs& programs, const std::string& directory) {
     const Arguments question = {"rev-parse", "--is-inside-work-tree", "--show-toplevel"};
     TRY_ASSIGN(const ProcessOutcome outcome, run_git(programs, directory, question, {}));
@@ -109,15 +125,16 @@ Result<Repository> Repository::open(Programs& programs, const std::string& direc
                       outcome.err.find("must be run in a work tree") != std::string::npos ||
                       outcome.err.find("safe.bareRepository") != std::string::npos;
     if (none) {
-        return Error(ErrorKind::kNotFound, ENOENT, "open " + directory + ": not a git repository",
-                     "go to a directory of the repository, or name it with -C");
+        return Error(ErrorKind::kNotFound, ENOENT, directory + " is not in a git repository",
+                     "`cd` to the repository first, or name it: `unwrite -C DIR ...`");
     }
     if (bare) {
         return Error(ErrorKind::kNotFound, ENOENT,
-                     "open " + directory + ": the repository has no work tree here",
-                     "go to a clone of it");
+                     directory + " has no work tree: it is a bare repository or a .git directory",
+                     "`git clone` makes a work tree");
     }
-    return Error(ErrorKind::kSystem, EIO, "open " + directory + ": " + words_of(outcome));
+    return Error(ErrorKind::kSystem, EIO,
+                 "could not open the repository at " + directory + ": " + words_of(outcome));
 }
 
 Repository Repository::at(const std::string& root) const {
@@ -131,7 +148,7 @@ Result<ProcessOutcome> Repository::run(const Arguments& arguments, const Extra& 
 Result<std::string> Repository::ask(const Arguments& arguments, const Extra& extra) const {
     TRY_ASSIGN(ProcessOutcome outcome, run(arguments, extra));
     if (outcome.exit_code == 0) return std::move(outcome.out);
-    return Error(ErrorKind::kSystem, EIO, "run git " + arguments[0] + ": " + words_of(outcome));
+    return Error(ErrorKind::kSystem, EIO, "git " + arguments[0] + " failed: " + words_of(outcome));
 }
 
 Result<std::string> Repository::line(const Arguments& arguments, const Extra& extra) const {
@@ -162,7 +179,7 @@ Result<std::string> Repository::configured(const std::string& key) const {
     TRY_ASSIGN(const ProcessOutcome outcome, run({"config", "-z", "--get", key}));
     if (outcome.exit_code == 1) return std::string();  // not set
     if (outcome.exit_code != 0) {
-        return Error(ErrorKind::kSystem, EIO, "run git config: " + words_of(outcome));
+        return Error(ErrorKind::kSystem, EIO, "git config failed: " + words_of(outcome));
     }
     return outcome.out.substr(0, outcome.out.find('\0'));
 }
@@ -192,6 +209,10 @@ Result<Standing> Repository::standing() const {
         if (standing.underway.empty() && sys::stat_at(AT_FDCWD, path)) {
             standing.underway = marker.word;
         }
+    }
+    if (standing.underway == "sequencer") {
+        TRY_ASSIGN(const std::string todo, own_path("sequencer/todo"));
+        standing.underway = sequence(todo);
     }
     return standing;
 }

@@ -22,15 +22,24 @@ struct Extra {
     std::string index = {};  ///< another index file than the repository's
     std::chrono::seconds timeout{600};
     std::function<bool()> cancelled = {};  ///< as of ProcessRequest
+    std::chrono::milliseconds grace{0};    ///< as of ProcessRequest
 };
+
+/// A command that changes files or commits is given this long to end by itself.
+constexpr std::chrono::milliseconds kGraceForChanges(1000);
 
 /// What the work tree stands in, as far as it matters before anything is changed.
 struct Standing {
-    std::string head;      ///< "" before the first commit
-    std::string branch;    ///< short name; "" when HEAD is detached
-    std::string underway;  ///< "merge", "rebase", ...; "" when there is none
+    std::string head;    ///< "" before the first commit
+    std::string branch;  ///< short name; "" when HEAD is detached
+    /// "merge", "rebase", "cherry-pick", "revert", "am", "bisect"; "" when there is none
+    std::string underway;
     bool shallow = false;
 };
+
+/// "`git rebase --continue` finishes it, `git rebase --abort` gives it up", for a Standing's
+/// `underway`.
+std::string how_to_end(const std::string& underway);
 
 class Repository {
  public:

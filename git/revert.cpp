@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/syscalls.h"
+#include "git/half_reverted.h"
 #include "git/in_the_way.h"
 
 namespace unwrite::git {
@@ -84,26 +85,12 @@ Result<std::vector<std::string>> unmerged_paths(const Repository& repository) {
     return paths;
 }
 
-/// Whether a revert is underway that could be aborted.
-Result<bool> underway(const Repository& repository) {
-    TRY_ASSIGN(const std::optional<std::string> head, repository.commit_of("REVERT_HEAD"));
-    return head.has_value();
-}
-
-Result<> abort_revert(const Repository& repository) {
-    TRY_ASSIGN(const bool begun, underway(repository));
-    if (!begun) return {};
-    const Result<std::string> done = repository.ask({"revert", "--abort"}, Extra{.timeout = kLong});
-    if (done) return {};
-    return Error(ErrorKind::kSystem, EIO,
-                 "abort the revert: " + done.error().message() + "; it is still underway",
-                 "`git revert --abort` ends it");
-}
-
-/// The failure that is to be reported, once nothing is left half-done.
-Error undone(const Repository& repository, const Error& failure) {
-    const Result<> aborted = abort_revert(repository);
-    return aborted ? failure : aborted.error();
+/// git may fail, or be ended, after it made the commit: while a hook runs that is told of it.
+Result<std::optional<std::string>> made(const Repository& repository, const std::string& before) {
+    const Cleanup cleanup(repository.programs());
+    TRY_ASSIGN(std::optional<std::string> parent, repository.commit_of("HEAD^"));
+    if (parent != before) return std::optional<std::string>();
+    return repository.commit_of("HEAD");
 }
 
 Result<Reverted> commit_revert(const Repository& repository, const AgentCommit& commit) {
@@ -114,9 +101,13 @@ Result<Reverted> commit_revert(const Repository& repository, const AgentCommit& 
         reverted.how = Reverted::How::kEmpty;
         return reverted;
     }
-    TRY(repository.ask({"commit", "--quiet", "--no-verify", "--cleanup=verbatim", "--file=-"},
-                       Extra{.input = message_for(commit), .timeout = kLong}));
-    TRY_ASSIGN(reverted.commit, repository.line({"rev-parse", "HEAD"}));
+    TRY_ASSIGN(const std::string before, repository.line({"rev-parse", "HEAD"}));
+    const Result<std::string> done = repository.ask(
+        {"commit", "--quiet", "--no-verify", "--cleanup=verbatim", "--file=-"},
+        Extra{.input = message_for(commit), .timeout = kLong, .grace = kGraceForChanges});
+    TRY_ASSIGN(const std::optional<std::string> id, made(repository, before));
+    if (!id && !done) return done.error();
+    reverted.commit = id.value_or("");
     return reverted;
 }
 
@@ -129,9 +120,10 @@ bool touches_state(const AgentCommit& commit, const Conventions& conventions) {
 Result<> expect_nothing_staged(const Repository& repository, const AgentCommit& commit) {
     TRY_ASSIGN(const std::vector<std::string> staged, repository.staged_files());
     if (staged.empty()) return {};
-    return Error(ErrorKind::kConflict, EBUSY,
-                 "revert " + short_id(commit.id) + ": there are staged changes: " + some_of(staged),
-                 "`git commit` or `git stash` them first");
+    return Error(
+        ErrorKind::kConflict, EBUSY,
+        "cannot revert " + short_id(commit.id) + ": there are staged changes: " + some_of(staged),
+        "`git commit` or `git stash` them first");
 }
 
 /// Files that the revert would bring back where there is something that git does not know. (A
@@ -148,7 +140,30 @@ Result<> expect_free_way(const Repository& repository, const AgentCommit& commit
         if (file && missing.contains(change.path) && !conventions.is_state(change.path))
             coming.push_back(change.path);
     }
-    return expect_no_unknown_files(repository, "revert " + short_id(commit.id), coming);
+    return expect_no_unknown_files(repository, "cannot revert " + short_id(commit.id), coming);
+}
+
+/// git did not end by itself: it may have stopped anywhere.
+bool was_ended(const Error& error) {
+    return error.number() == ECANCELED || error.number() == ETIMEDOUT || error.number() == EFBIG;
+}
+
+/// The revert itself. On an error it may be half-done.
+Result<Reverted> revert_files(const Repository& repository, const AgentCommit& commit,
+                              const std::string& what) {
+    TRY_ASSIGN(const ProcessOutcome outcome,
+               repository.run({"revert", "--no-commit", "--no-edit", what},
+                              Extra{.timeout = kLong, .grace = kGraceForChanges}));
+    if (outcome.exit_code == 0) return commit_revert(repository, commit);
+    Reverted reverted;
+    reverted.how = Reverted::How::kConflict;
+    TRY_ASSIGN(reverted.conflicts, unmerged_paths(repository));
+    if (!reverted.conflicts.empty()) {
+        TRY(abort_revert(repository));
+        return reverted;
+    }
+    return Error(ErrorKind::kConflict, EBUSY,
+                 "cannot revert " + short_id(commit.id) + ": " + words_of(outcome));
 }
 
 }  // namespace
@@ -161,22 +176,16 @@ Result<Reverted> revert_commit(const Repository& repository, const AgentCommit& 
     if (commit.is_merge() || touches_state(commit, conventions)) {
         TRY_ASSIGN(what, without_state(repository, commit, conventions));
     }
-    const Result<ProcessOutcome> outcome =
-        repository.run({"revert", "--no-commit", "--no-edit", what}, Extra{.timeout = kLong});
-    if (!outcome) return undone(repository, outcome.error());
-    if (outcome->exit_code == 0) {
-        Result<Reverted> reverted = commit_revert(repository, commit);
-        return reverted ? std::move(reverted) : undone(repository, reverted.error());
+    TRY_ASSIGN(const std::vector<std::string> changed, repository.changed_files());
+    const std::set<std::string> changed_before(changed.begin(), changed.end());
+    Result<Reverted> reverted = revert_files(repository, commit, what);
+    if (reverted) return reverted;
+    const Cleanup cleanup(repository.programs());
+    TRY(abort_revert(repository));  // where that fails, it is what has to be told
+    if (was_ended(reverted.error())) {
+        TRY(put_back(repository, commit, conventions, changed_before));
     }
-    Reverted reverted;
-    reverted.how = Reverted::How::kConflict;
-    Result<std::vector<std::string>> paths = unmerged_paths(repository);
-    if (!paths) return undone(repository, paths.error());
-    reverted.conflicts = *std::move(paths);
-    TRY(abort_revert(repository));
-    if (!reverted.conflicts.empty()) return reverted;
-    return Error(ErrorKind::kConflict, EBUSY,
-                 "revert " + short_id(commit.id) + ": " + words_of(*outcome));
+    return reverted;
 }
 
 }  // namespace unwrite::git

@@ -23,7 +23,7 @@ class SideTree {
         const std::filesystem::path temporary = std::filesystem::temp_directory_path(failure);
         std::string path = (temporary / "unwrite-revert-XXXXXX").string();
         if (failure || ::mkdtemp(path.data()) == nullptr) {
-            return sys::last_error().with_context("make a directory for the revert");
+            return sys::last_error().with_context("could not make a temporary directory");
         }
         SideTree tree(repository, path);
         TRY(repository.ask({"worktree", "add", "--quiet", "--detach", tree.path(), commit},
@@ -35,6 +35,7 @@ class SideTree {
     SideTree& operator=(SideTree&&) = delete;
     ~SideTree() {
         if (path_.empty()) return;
+        const Cleanup cleanup(repository_.programs());
         ignore(repository_.run({"worktree", "remove", "--force", path()}),
                "what is left of it is removed next");
         std::error_code failure;
@@ -57,7 +58,7 @@ Result<AgentCommit> read_commit(const Repository& repository, const std::string&
                                 "--end-of-options", id, "--"}));
     const std::vector<std::string> fields = split_nul(text);
     if (fields.size() < 3) {
-        return Error(ErrorKind::kSystem, EPROTO, "read git log: its records cannot be told apart");
+        return Error(ErrorKind::kSystem, EPROTO, "git log gave an answer that unwrite cannot read");
     }
     AgentCommit commit;
     commit.id = fields[0];
@@ -89,22 +90,42 @@ Result<std::vector<AgentCommit>> merged_commits(const Repository& repository,
     return commits;
 }
 
+Result<std::string> fetch_branch(const Repository& repository, const std::string& remote,
+                                 const std::string& branch) {
+    TRY(repository.ask({"fetch", "--quiet", "--no-tags", remote, "refs/heads/" + branch},
+                       Extra{.timeout = kLong}));
+    return repository.line({"rev-parse", "FETCH_HEAD"});
+}
+
 Result<std::string> fetch_base(const Repository& repository, const PullRequest& merged,
                                const std::string& remote) {
-    TRY(repository.ask({"fetch", "--quiet", "--no-tags", remote, "refs/heads/" + merged.base},
-                       Extra{.timeout = kLong}));
-    TRY_ASSIGN(const std::string base, repository.line({"rev-parse", "FETCH_HEAD"}));
+    TRY_ASSIGN(const std::string base, fetch_branch(repository, remote, merged.base));
     TRY_ASSIGN(const std::optional<std::string> known, repository.commit_of(merged.merge_commit));
     if (!known) {
         return Error(ErrorKind::kSystem, ENOENT,
-                     "git undo: the merged commit " + short_id(merged.merge_commit) +
+                     "the merged commit " + short_id(merged.merge_commit) +
                          " is not in the history of " + merged.base,
-                     "`git fetch --unshallow` may help");
+                     "`git fetch --unshallow` gets the whole history of a shallow clone");
     }
     TRY_ASSIGN(const bool reverted, is_reverted(repository, base, merged.merge_commit));
     if (!reverted) return base;
     return Error(ErrorKind::kNothing, ENOENT,
-                 fmt::format("git undo: PR #{} was reverted already", merged.number));
+                 fmt::format("PR #{} was reverted already", merged.number));
+}
+
+/// The tip of the branch of an earlier run that made no pull request of it; "" when there is none.
+Result<std::string> earlier_branch(const Repository& repository, const PullRequest& merged,
+                                   const std::string& remote, const std::string& branch) {
+    TRY_ASSIGN(const std::string there,
+               repository.ask({"ls-remote", remote, "refs/heads/" + branch}));
+    if (there.empty()) return std::string();
+    TRY_ASSIGN(const std::string tip, fetch_branch(repository, remote, branch));
+    TRY_ASSIGN(const bool ours, is_reverted(repository, tip, merged.merge_commit));
+    if (ours) return tip;
+    return Error(ErrorKind::kConflict, EEXIST,
+                 "the branch " + branch + " is at " + remote + " already, and does not revert " +
+                     short_id(merged.merge_commit),
+                 "`git push " + remote + " --delete " + branch + "` deletes it");
 }
 
 /// False on a conflict, which is in the report.
@@ -120,7 +141,7 @@ Result<bool> revert_all(const Repository& tree, const std::vector<AgentCommit>& 
         if (reverted.how == Reverted::How::kDone) report.revert_commit = reverted.commit;
     }
     if (!report.revert_commit.empty()) return true;
-    return Error(ErrorKind::kNothing, ENOENT, "git undo: what was merged is gone already");
+    return Error(ErrorKind::kNothing, ENOENT, "what was merged is gone already");
 }
 
 /// A pushed branch without its pull request would be half of what was asked for.
@@ -130,42 +151,69 @@ Result<> take_branch_back(const Repository& repository, const std::string& remot
     const Result<std::string> done = repository.ask(
         {"push", "--porcelain", "--force-with-lease=" + name + ":" + tip, remote, ":" + name});
     if (done) return {};
-    return done.error().with_context("git undo: no pull request was opened, and the branch " +
-                                     branch + " stays at " + remote);
+    return done.error().with_context("no pull request was opened, and the branch " + branch +
+                                     " stays at " + remote);
+}
+
+/// Reverts on top of the base, in a work tree of its own; false on a conflict.
+Result<bool> revert_aside(const Repository& repository, const PullRequest& merged,
+                          const std::string& base, const Conventions& conventions,
+                          UndoReport& report) {
+    TRY_ASSIGN(const std::vector<AgentCommit> commits, merged_commits(repository, merged));
+    TRY_ASSIGN(const Standing standing, repository.standing());
+    if (standing.shallow && commits.back().parents.empty()) {
+        return Error(ErrorKind::kSystem, EINVAL,
+                     "this clone is shallow and lacks what came before commit " +
+                         short_id(commits.back().id),
+                     "`git fetch --unshallow` gets the whole history");
+    }
+    TRY_ASSIGN(const SideTree side, SideTree::make(repository, base));
+    return revert_all(repository.at(side.path()), commits, conventions, report);
+}
+
+Error interrupted(const std::string& what, const std::string& branch, const std::string& remote) {
+    return Error(
+        ErrorKind::kSystem, ECANCELED,
+        what + " was interrupted; the branch " + branch + " may be at " + remote + " already",
+        "run the same command again; it continues with that branch");
 }
 
 }  // namespace
+
+std::string revert_branch(const PullRequest& merged, std::uint64_t issue) {
+    return fmt::format("revert-{}-issue-{}", merged.number, issue);
+}
 
 Result<> open_revert_request(const Repository& repository, const PullRequest& merged,
                              const std::string& remote, const Conventions& conventions,
                              UndoReport& report) {
     TRY_ASSIGN(const std::string base, fetch_base(repository, merged, remote));
-    TRY_ASSIGN(const std::vector<AgentCommit> commits, merged_commits(repository, merged));
-    TRY_ASSIGN(const Standing standing, repository.standing());
-    if (standing.shallow && commits.back().parents.empty()) {
-        return Error(ErrorKind::kSystem, EINVAL,
-                     "git undo: this clone is shallow and lacks what was before commit " +
-                         short_id(commits.back().id),
-                     "`git fetch --unshallow` first");
-    }
-    const std::string branch = fmt::format("revert-{}-issue-{}", merged.number, report.issue);
-    {
-        TRY_ASSIGN(const SideTree side, SideTree::make(repository, base));
-        TRY_ASSIGN(const bool clean,
-                   revert_all(repository.at(side.path()), commits, conventions, report));
+    const std::string branch = revert_branch(merged, report.issue);
+    TRY_ASSIGN(const std::string earlier, earlier_branch(repository, merged, remote, branch));
+    if (earlier.empty()) {
+        TRY_ASSIGN(const bool clean, revert_aside(repository, merged, base, conventions, report));
         if (!clean) return {};
+        // An empty lease: the branch must be new.
+        const Result<std::string> pushed =
+            repository.ask({"push", "--porcelain", "--force-with-lease=refs/heads/" + branch + ":",
+                            remote, report.revert_commit + ":refs/heads/" + branch},
+                           Extra{.timeout = kLong});
+        if (!pushed && pushed.error().number() == ECANCELED)
+            return interrupted("git push", branch, remote);
+        if (!pushed) return pushed.error();
+    } else {
+        report.revert_commit = earlier;
     }
-    // An empty lease: the branch must be new.
-    TRY(repository.ask({"push", "--porcelain", "--force-with-lease=refs/heads/" + branch + ":",
-                        remote, report.revert_commit + ":refs/heads/" + branch},
-                       Extra{.timeout = kLong}));
     const std::string title = "Revert \"" + merged.title + "\"";
     const std::string body = fmt::format("Reverts #{}.\n\nAsked for by `/undo` on issue #{}.\n",
                                          merged.number, report.issue);
     Result<std::string> url = PullRequests(repository).create(branch, merged.base, title, body);
+    if (!url && url.error().number() == ECANCELED)
+        return interrupted("gh pr create", branch, remote);
     if (!url) {
-        TRY(take_branch_back(repository, remote, branch, report.revert_commit));
-        return url.error().with_context("git undo: no pull request was opened");
+        if (earlier.empty())
+            TRY(take_branch_back(repository, remote, branch, report.revert_commit));
+        return url.error().with_context("no pull request was opened");
     }
     report.revert_pull_request = *std::move(url);
     return {};

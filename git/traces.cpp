@@ -1,5 +1,7 @@
 #include "git/traces.h"
 
+#include <algorithm>
+
 #include "base/clock.h"
 #include "git/accept.h"
 #include "git/notes.h"
@@ -9,8 +11,19 @@ namespace unwrite::git {
 
 namespace {
 
+/// What this run reverted; what an earlier one did was noted then.
+std::vector<std::string> files_reverted(const UndoOptions& options, const UndoReport& report) {
+    std::vector<std::string> files;
+    for (const AgentCommit& commit : report.reverted) {
+        for (const std::string& file : code_files(commit, options.conventions)) {
+            if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(file);
+        }
+    }
+    return files;
+}
+
 Result<> write_traces(const UndoOptions& options, UndoReport& report) {
-    const UndoneWork work{options.issue, report.files, report.closed};
+    const UndoneWork work{options.issue, files_reverted(options, report), report.closed};
     const std::int64_t now = wall_clock_ns();
     if (!options.session.empty()) {
         TRY_ASSIGN(const bool there, is_there(options.session));

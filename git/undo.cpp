@@ -13,6 +13,7 @@
 #include "git/revert_request.h"
 #include "git/traces.h"
 #include "git/undo_checks.h"
+#include "git/unpushed.h"
 
 namespace unwrite::git {
 
@@ -23,37 +24,42 @@ constexpr std::size_t kSpare = 8;
 
 class Undo {
  public:
-    Undo(const Repository& repository, const UndoOptions& options)
-        : repository_(repository), options_(options) {
+    Undo(const Repository& repository, const AttendedPrograms& programs, const UndoOptions& options)
+        : repository_(repository), programs_(programs), options_(options) {
         report_.issue = options.issue;
+        left_ = options.count;
         branch_ = options.branch.empty() ? with_issue(options.conventions.branch, options.issue)
                                          : options.branch;
     }
 
     Result<UndoReport> act() {
         TRY_ASSIGN(standing_, repository_.standing());
+        TRY(check_underway(standing_));
         TRY(check_traces(options_));
         TRY(look_at_pull_requests());
         if (!open_.empty()) {
             TRY(close());
         } else {
             TRY(find());
-            TRY_ASSIGN(const std::optional<PullRequest> merged, merged_request());
-            if (merged) {
-                TRY(undo_merged(*merged));
-            } else if (found_.code.empty()) {
-                say_nothing();
-            } else {
-                TRY(revert());
-            }
+            TRY(undo_found());
         }
         return std::move(report_);
     }
 
  private:
     bool something_done() const {
-        return !report_.reverted.empty() || !report_.closed.empty() ||
+        return !report_.reverted.empty() || !report_.earlier.empty() || !report_.closed.empty() ||
                !report_.revert_pull_request.empty();
+    }
+
+    Result<> undo_found() {
+        const bool waits_for_push = options_.push && unpushed_.any();
+        if (waits_for_push && (left_ == 0 || found_.code.empty())) return push_earlier();
+        TRY_ASSIGN(const std::optional<PullRequest> merged, merged_request());
+        if (merged) return undo_merged(*merged);
+        if (!found_.code.empty()) return revert();
+        say_nothing();
+        return {};
     }
 
     Result<> begin() { return options_.before_change ? options_.before_change() : Result<>(); }
@@ -70,15 +76,14 @@ class Undo {
             return target.error();
         }
         if (!target) {
-            without_requests_ =
-                "The branch follows no remote, so pull requests were not looked at.";
+            without_requests_ = "Pull requests were not checked: the branch has no remote.";
             return {};
         }
         remote_ = target->remote;
         const PullRequests requests(repository_);
         Result<std::vector<PullRequest>> open = requests.open(branch_);
         if (!open && open.error().kind() == ErrorKind::kNotFound) {
-            without_requests_ = open.error().message();
+            without_requests_ = "Pull requests were not checked: " + open.error().message() + ".";
             return {};
         }
         if (!open) return open.error();
@@ -100,6 +105,7 @@ class Undo {
         }
         TRY(begin());
         TRY(close_requests(repository_, plan, report_));
+        if (programs_.interrupted()) report_.end = UndoEnd::kFailed;
         return finish();
     }
 
@@ -122,7 +128,7 @@ class Undo {
 
     Result<bool> brought_by(const PullRequest& request, bool here) {
         // A task that has commits of its own elsewhere may have been undone there already.
-        if (found_.code.empty()) return found_.undone == 0;
+        if (found_.code.empty()) return found_.undone.empty();
         const std::string& newest = found_.code[0].id;
         if (newest == request.merge_commit) return true;
         if (here) {
@@ -144,6 +150,12 @@ class Undo {
                    repository_.commit_of(merged.merge_commit + "^2"));
         report_.merged_is_merge = second.has_value();
         report_.end = UndoEnd::kMerged;
+        TRY_ASSIGN(const std::vector<PullRequest> there,
+                   PullRequests(repository_).open(revert_branch(merged, options_.issue)));
+        if (!there.empty()) {
+            report_.revert_pull_request = there[0].url;
+            return {};
+        }
         if (!options_.revert_merged || options_.dry_run) return {};
         TRY(begin());
         TRY(open_revert_request(repository_, merged, remote_, options_.conventions, report_));
@@ -159,14 +171,61 @@ class Undo {
         if (standing_.head.empty()) return {};
         TRY_ASSIGN(found_, find_agent_commits(repository_, standing_.head, options_.issue,
                                               options_.conventions, options_.count + kSpare));
+        return find_earlier();
+    }
+
+    /// What an earlier run undid, but could not push or was not asked to.
+    Result<> find_earlier() {
+        if (found_.undone.empty() && !options_.push) return {};
+        const Result<PushTarget> target =
+            push_target(repository_, standing_.branch, options_.remote);
+        if (!target) return {};  // told where it matters
+        TRY_ASSIGN(unpushed_, find_unpushed(repository_, *target, options_.issue,
+                                            options_.conventions, found_.undone, options_.push));
+        if (!options_.push) return {};
+        // That commit is made last: there is no need to know what it was made for.
+        const std::size_t done = std::max<std::size_t>(unpushed_.undone.size(), unpushed_.state);
+        left_ -= std::min(left_, done);
         return {};
+    }
+
+    Result<> push_earlier() {
+        TRY(expect_branch(standing_));
+        note_earlier();
+        if (options_.dry_run) {
+            report_.end = UndoEnd::kPlanned;
+            return {};
+        }
+        TRY(begin());
+        bring_to_remote();
+        if (report_.pushed) return {};
+        // What was undone before is not undone now.
+        report_.end = UndoEnd::kFailed;
+        report_.earlier.clear();
+        return {};
+    }
+
+    void note_earlier() {
+        if (!options_.push) return;
+        for (const UndoneCommit& undone : unpushed_.undone) {
+            report_.earlier.push_back(undone.commit);
+            note_files(undone.commit);
+        }
+        if (!options_.dry_run) report_.revert_commit = unpushed_.newest;
     }
 
     void say_nothing() {
         report_.end = UndoEnd::kNothing;
         if (!found_.any()) {
             report_.errors.emplace_back("No agent commits found for this issue to undo.");
-        } else if (found_.undone > 0) {
+            report_.notes.push_back(fmt::format(
+                "The history of this branch has no commit with the subject \"{}\"{}.\nhint: "
+                "`unwrite git undo --issue {} --subject 'TEXT {{issue}}'` looks for another "
+                "subject",
+                with_issue(options_.conventions.subjects[0], options_.issue),
+                options_.conventions.subjects.size() > 1 ? " or one of the other forms" : "",
+                options_.issue));
+        } else if (!found_.undone.empty()) {
             report_.undone_before = true;
             report_.errors.emplace_back("The agent's commits for this issue were undone already.");
         } else if (found_.state_only > 0) {
@@ -180,26 +239,30 @@ class Undo {
         if (!without_requests_.empty()) report_.errors.push_back(without_requests_);
         if (standing_.shallow)
             report_.errors.emplace_back(
-                "This clone is shallow; `git fetch --unshallow` shows older commits.");
+                "This clone is shallow; `git fetch --unshallow` gets older commits.");
+        if (unpushed_.any())
+            report_.notes.emplace_back(
+                "What was undone is not pushed yet.\nhint: run the same "
+                "command with --push to push it");
     }
 
     Result<> revert() {
-        const std::size_t count = std::min(options_.count, found_.code.size());
+        const std::size_t count = std::min(left_, found_.code.size());
         const std::vector<AgentCommit> asked(
             found_.code.begin(), found_.code.begin() + static_cast<std::ptrdiff_t>(count));
-        TRY(check_commits(asked, standing_, options_.count));
-        TRY(check_work_tree(repository_, standing_, options_.conventions,
-                            trace_files(repository_, options_)));
+        TRY(check_commits(asked, standing_, left_));
+        TRY(expect_branch(standing_));
+        TRY(check_work_tree(repository_, options_.conventions, trace_files(repository_, options_)));
         PushTarget target;
         if (options_.push) {
             TRY_ASSIGN(target, push_target(repository_, standing_.branch, options_.remote));
         }
         if (!without_requests_.empty()) report_.errors.push_back(without_requests_);
+        note_earlier();
         if (options_.dry_run) {
             for (const AgentCommit& commit : asked)
                 note_reverted(commit);
-            report_.notes.emplace_back(
-                "Whether later changes are in the way shows only when it is done.");
+            report_.notes.emplace_back("A dry run does not check whether later changes conflict.");
             report_.end = UndoEnd::kPlanned;
             return {};
         }
@@ -210,12 +273,7 @@ class Undo {
 
     Result<> revert_each() {
         for (const AgentCommit& commit : found_.code) {
-            if (report_.reverted.size() == options_.count) return {};
-            if (options_.interrupted && options_.interrupted()) {
-                report_.errors.emplace_back("Interrupted: the rest was not undone.");
-                report_.end = UndoEnd::kFailed;
-                return {};
-            }
+            if (report_.reverted.size() == left_) return {};
             const Result<> checked = check_commits({commit}, standing_, 1);
             if (!checked) return stop(checked.error());
             const Result<Reverted> reverted =
@@ -242,14 +300,16 @@ class Undo {
 
     /// Earlier reverts stand; without any, the failure is all there is to say.
     Result<> stop(const Error& error) {
-        if (report_.reverted.empty()) return error;
-        report_.errors.push_back(error.message());
+        if (report_.reverted.empty() && report_.earlier.empty()) return error;
+        report_.errors.push_back(error.number() == ECANCELED
+                                     ? "Interrupted: the rest was not undone."
+                                     : error.message());
         report_.end = UndoEnd::kFailed;
         return {};
     }
 
     void say_fewer() {
-        const std::size_t done = report_.reverted.size();
+        const std::size_t done = report_.earlier.size() + report_.reverted.size();
         if (done == 0) {
             report_.end = UndoEnd::kNothing;
             report_.undone_before = true;
@@ -261,6 +321,10 @@ class Undo {
 
     void note_reverted(const AgentCommit& commit) {
         report_.reverted.push_back(commit);
+        note_files(commit);
+    }
+
+    void note_files(const AgentCommit& commit) {
         for (const std::string& file : code_files(commit, options_.conventions)) {
             if (std::find(report_.files.begin(), report_.files.end(), file) == report_.files.end())
                 report_.files.push_back(file);
@@ -286,7 +350,11 @@ class Undo {
         if (report_.end != UndoEnd::kDone) report_.end = UndoEnd::kPartly;
         // A revert pull request has undone nothing until somebody merges it.
         if (!report_.revert_pull_request.empty()) return {};
-        leave_traces(repository_, options_, report_);
+        if (!report_.reverted.empty() || !report_.closed.empty()) {
+            // What was done is told to the agent, also where the rest was interrupted.
+            const Cleanup cleanup(repository_.programs());
+            leave_traces(repository_, options_, report_);
+        }
         if (options_.push) {
             bring_to_remote();
         } else {
@@ -297,48 +365,66 @@ class Undo {
 
     void say_not_pushed() {
         if (report_.revert_commit.empty() && report_.state_commit.empty()) return;
+        const Cleanup cleanup(repository_.programs());
         const Result<PushTarget> target =
             push_target(repository_, standing_.branch, options_.remote);
         if (!target) return;
-        report_.notes.push_back("Not pushed to " + target->remote + "; `git push` does that.");
+        report_.notes.push_back("Not pushed to " + target->remote +
+                                " yet.\nhint: run the same command with --push to push it");
     }
 
     void bring_to_remote() {
-        if (report_.revert_commit.empty() && report_.state_commit.empty()) return;
-        if (options_.interrupted && options_.interrupted()) {
-            report_.errors.emplace_back("Interrupted: nothing was pushed.");
-            report_.end = UndoEnd::kPartly;
+        if (report_.revert_commit.empty() && report_.state_commit.empty() && !unpushed_.any()) {
             return;
         }
-        const Result<> done = push_commits();
-        if (done) return;
-        report_.errors.push_back(done.error().message());
+        if (programs_.interrupted()) {
+            report_.errors.emplace_back("Interrupted: nothing was pushed.");
+        } else {
+            const Result<> done = push_commits();
+            if (!done && done.error().number() == ECANCELED) {
+                report_.errors.emplace_back(
+                    "Interrupted while pushing; the remote may have the commits or not.");
+            } else if (!done) {
+                report_.errors.push_back("Could not push: " + done.error().message());
+            }
+        }
+        if (report_.pushed) return;
         report_.end = UndoEnd::kPartly;
+        report_.errors.back() += " The commits are in the local branch.";
+        report_.notes.emplace_back(
+            "hint: run the same command again; it pushes and undoes nothing twice");
     }
 
     Result<> push_commits() {
         TRY_ASSIGN(const Standing now, repository_.standing());
         TRY_ASSIGN(const PushTarget target, push_target(repository_, now.branch, options_.remote));
-        TRY_ASSIGN(const Pushed pushed, push(repository_, target));
-        report_.pushed = pushed.done;
-        if (!pushed.done) {
-            report_.errors.push_back(pushed.error);
-            report_.end = UndoEnd::kPartly;
+        const Result<Pushed> pushed = push(repository_, target);
+        TRY(name_again(now.head));
+        if (!pushed) return pushed.error();
+        report_.pushed = pushed->done;
+        if (!pushed->done) report_.errors.push_back(pushed->error);
+        return {};
+    }
+
+    /// A rebase gives the commits other names, or drops one where others did the same.
+    Result<> name_again(const std::string& before) {
+        const Cleanup cleanup(repository_.programs());
+        TRY_ASSIGN(const std::string head, repository_.line({"rev-parse", "HEAD"}));
+        if (head == before) return {};
+        if (!report_.state_commit.empty()) {
+            TRY_ASSIGN(const std::string subject, repository_.line({"log", "-1", "--format=%s"}));
+            const std::string state = with_issue(options_.conventions.state_commit, options_.issue);
+            report_.state_commit = subject == state ? head : "";
         }
-        if (!pushed.rebased) return {};
-        // The new commits have other names now: the state commit is the last of them.
-        const bool has_state = !report_.state_commit.empty();
-        if (has_state) {
-            TRY_ASSIGN(report_.state_commit, repository_.line({"rev-parse", "HEAD"}));
-        }
-        if (!report_.reverted.empty()) {
-            TRY_ASSIGN(report_.revert_commit,
-                       repository_.line({"rev-parse", has_state ? "HEAD~1" : "HEAD"}));
-        }
+        const std::vector<AgentCommit>& undone =
+            report_.reverted.empty() ? report_.earlier : report_.reverted;
+        if (undone.empty()) return {};
+        TRY_ASSIGN(report_.revert_commit, revert_of(repository_, head, undone.back().id));
         return {};
     }
 
     const Repository& repository_;
+    const AttendedPrograms& programs_;
     const UndoOptions& options_;
     std::string branch_;
     std::string remote_;
@@ -347,6 +433,8 @@ class Undo {
     std::vector<PullRequest> merged_;
     std::string without_requests_;  ///< why pull requests were not looked at
     Found found_;
+    Unpushed unpushed_;
+    std::size_t left_ = 0;  ///< how many are still to be reverted
     UndoReport report_;
 };
 
@@ -355,8 +443,12 @@ class Undo {
 Result<UndoReport> undo(Programs& programs, const std::string& directory,
                         const UndoOptions& options) {
     TRY(check_options(options));
-    TRY_ASSIGN(const Repository repository, Repository::open(programs, directory));
-    return Undo(repository, options).act();
+    AttendedPrograms attended(programs, options.attendant);
+    TRY_ASSIGN(const Repository repository, Repository::open(attended, directory));
+    Result<UndoReport> report = Undo(repository, attended, options).act();
+    if (report || report.error().number() != ECANCELED) return report;
+    return Error(ErrorKind::kSystem, ECANCELED, report.error().message() + "; nothing was undone",
+                 report.error().advice());
 }
 
 }  // namespace unwrite::git

@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 
+#include "git/attended_programs.h"
 #include "git/report.h"
 
 namespace unwrite::git {
@@ -24,14 +25,15 @@ struct UndoOptions {
     Conventions conventions;
     /// Called once, before the first change to anything. An error ends the undo.
     std::function<Result<>()> before_change;
-    /// Asked between two commits; true ends the undo with what is done so far.
-    std::function<bool()> interrupted;
+    /// An interruption ends the undo at once, with what is done so far.
+    Attendant attendant;
 };
 
-/// Works on the repository around `directory`. An error means that nothing was undone. Kinds:
-/// kUsage (options), kNotFound (no repository, no remote), kConflict (uncommitted changes, a merge
-/// or rebase underway, something in the way), kSystem (detached HEAD, shallow history, merge
-/// commits, git or gh failed).
+/// Works on the repository around `directory`. With `push`, what an earlier undo left unpushed
+/// counts towards `count` and is pushed. An error means that nothing was undone. Kinds: kUsage
+/// (options), kNotFound (no repository, no remote), kConflict (uncommitted changes, a merge or
+/// rebase under way, something in the way), kSystem (detached HEAD, shallow history, merge commits,
+/// git or gh failed; ECANCELED: interrupted).
 Result<UndoReport> undo(Programs& programs, const std::string& directory,
                         const UndoOptions& options);
 

@@ -11,15 +11,14 @@ namespace unwrite::git {
 namespace {
 
 Error usage(const std::string& why) {
-    return Error(ErrorKind::kUsage, EINVAL, "git undo: " + why);
+    return Error(ErrorKind::kUsage, EINVAL, why);
 }
 
 Result<> check_clean(const Repository& repository, const Conventions& conventions,
                      const std::set<std::string>& spared) {
     TRY_ASSIGN(const std::vector<std::string> staged, repository.staged_files());
     if (!staged.empty()) {
-        return Error(ErrorKind::kConflict, EBUSY,
-                     "git undo: there are staged changes: " + some_of(staged),
+        return Error(ErrorKind::kConflict, EBUSY, "there are staged changes: " + some_of(staged),
                      "`git commit` or `git stash` them first");
     }
     TRY_ASSIGN(std::vector<std::string> changed, repository.changed_files());
@@ -27,8 +26,7 @@ Result<> check_clean(const Repository& repository, const Conventions& convention
         return conventions.is_state(name) || spared.contains(name);
     });
     if (changed.empty()) return {};
-    return Error(ErrorKind::kConflict, EBUSY,
-                 "git undo: there are uncommitted changes: " + some_of(changed),
+    return Error(ErrorKind::kConflict, EBUSY, "there are uncommitted changes: " + some_of(changed),
                  "`git commit` or `git stash` them first");
 }
 
@@ -55,23 +53,29 @@ Result<> check_options(const UndoOptions& options) {
     return {};
 }
 
-Result<> check_work_tree(const Repository& repository, const Standing& standing,
-                         const Conventions& conventions, const std::set<std::string>& spared) {
-    if (!standing.underway.empty()) {
-        return Error(ErrorKind::kConflict, EBUSY,
-                     "git undo: a " + standing.underway + " is underway",
-                     "finish or abort it first");
-    }
-    if (standing.branch.empty()) {
-        return Error(ErrorKind::kSystem, EINVAL,
-                     "git undo: HEAD is detached, so the reverts would be on no branch",
-                     "`git switch BRANCH` first");
-    }
+Result<> check_underway(const Standing& standing) {
+    if (standing.underway.empty()) return {};
+    const std::string article = standing.underway == "am" ? "an " : "a ";
+    return Error(ErrorKind::kConflict, EBUSY,
+                 article + standing.underway + " is under way in this repository",
+                 how_to_end(standing.underway));
+}
+
+Result<> expect_branch(const Standing& standing) {
+    if (!standing.branch.empty()) return {};
+    return Error(ErrorKind::kSystem, EINVAL,
+                 "HEAD is detached, so the reverts would be on no branch",
+                 "`git switch BRANCH` goes to a branch");
+}
+
+Result<> check_work_tree(const Repository& repository, const Conventions& conventions,
+                         const std::set<std::string>& spared) {
     TRY(check_clean(repository, conventions, spared));
     TRY_ASSIGN(const ProcessOutcome identity, repository.run({"var", "GIT_COMMITTER_IDENT"}));
     if (identity.exit_code == 0) return {};
-    return Error(ErrorKind::kSystem, EINVAL, "git undo: git does not know who commits",
-                 "`git config user.name NAME` and `git config user.email ADDRESS`");
+    return Error(ErrorKind::kSystem, EINVAL,
+                 "git has no name and address for the author of the reverts",
+                 "`git config user.name NAME` and `git config user.email ADDRESS` set them");
 }
 
 Result<> check_commits(const std::vector<AgentCommit>& commits, const Standing& standing,
@@ -79,23 +83,23 @@ Result<> check_commits(const std::vector<AgentCommit>& commits, const Standing& 
     for (const AgentCommit& commit : commits) {
         if (commit.is_merge()) {
             const std::string id = short_id(commit.id);
-            return Error(ErrorKind::kSystem, EINVAL,
-                         "git undo: commit " + id +
-                             " is a merge; undoing it would undo the work of others as well",
-                         "`git show " + id + "` shows it, `git revert -m 1 " + id + "` reverts it");
+            return Error(
+                ErrorKind::kSystem, EINVAL,
+                "commit " + id + " is a merge; undoing it would also undo the work of others",
+                "`git show " + id + "` shows it, `git revert -m 1 " + id + "` reverts it");
         }
         if (standing.shallow && commit.parents.empty()) {
-            return Error(ErrorKind::kSystem, EINVAL,
-                         "git undo: this clone is shallow and lacks what was before commit " +
-                             short_id(commit.id),
-                         "`git fetch --unshallow` first");
+            return Error(
+                ErrorKind::kSystem, EINVAL,
+                "this clone is shallow and lacks what came before commit " + short_id(commit.id),
+                "`git fetch --unshallow` gets the whole history");
         }
     }
     if (standing.shallow && commits.size() < wanted) {
         return Error(ErrorKind::kSystem, EINVAL,
-                     fmt::format("git undo: this clone is shallow and shows {} of {} commits",
+                     fmt::format("this clone is shallow and has only {} of the {} commits",
                                  commits.size(), wanted),
-                     "`git fetch --unshallow` first");
+                     "`git fetch --unshallow` gets the whole history");
     }
     return {};
 }

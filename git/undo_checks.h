@@ -13,10 +13,15 @@ namespace unwrite::git {
 /// The numbers and texts that the caller gave. kUsage.
 Result<> check_options(const UndoOptions& options);
 
-/// The work tree can take commits: on a branch, nothing underway, no uncommitted changes but in
-/// `spared` and the state paths, somebody to be the author.
-Result<> check_work_tree(const Repository& repository, const Standing& standing,
-                         const Conventions& conventions, const std::set<std::string>& spared);
+/// No merge, rebase or the like is under way: the branch would be another one than it seems.
+Result<> check_underway(const Standing& standing);
+
+Result<> expect_branch(const Standing& standing);
+
+/// The work tree can take commits: no uncommitted changes but in `spared` and the
+/// state paths, somebody to be the author.
+Result<> check_work_tree(const Repository& repository, const Conventions& conventions,
+                         const std::set<std::string>& spared);
 
 /// These commits can be reverted: no merge among them, none whose parent a shallow clone lacks, and
 /// no older ones that it may hide when there are fewer than `wanted`.

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -46,8 +47,8 @@ Result<std::uint64_t> parse_issue(const std::string& verb, const std::string& te
     const std::uint64_t issue = parse_number(text).value_or(0);
     if (issue != 0) return issue;
     return Error(ErrorKind::kUsage, EINVAL,
-                 verb + " --issue " + quote_name(text) + ": not the number of an issue",
-                 "give a whole number from 1, without a #");
+                 verb + ": " + quote_name(text) + " is not the number of an issue",
+                 "`unwrite " + verb + " --issue 7`, a whole number without #");
 }
 
 Result<git::UndoOptions> engine_options(const Context& context, const GitUndoOptions& options) {
@@ -56,8 +57,9 @@ Result<git::UndoOptions> engine_options(const Context& context, const GitUndoOpt
     const std::uint64_t count = parse_number(options.count).value_or(0);
     if (count == 0 || count > 1'000'000) {
         return Error(ErrorKind::kUsage, EINVAL,
-                     "git undo " + quote_name(options.count) + ": not a number of commits",
-                     "give a whole number from 1 to 1000000");
+                     "git undo: " + quote_name(options.count) + " is not a number of commits",
+                     "`unwrite git undo --issue " + options.issue +
+                         " 2` takes back two; the most is 1000000");
     }
     engine.count = count;
     engine.pull_requests = !options.no_pull_requests;
@@ -136,16 +138,21 @@ control::Json texts(const std::vector<std::string>& list) {
     return json;
 }
 
-control::Json encode(const git::UndoReport& report) {
-    control::Json reverted = control::Json::array();
-    for (const git::AgentCommit& commit : report.reverted) {
-        reverted.push_back({{"id", commit.id},
-                            {"subject", control::encode_bytes(commit.subject)},
-                            {"time", commit.time}});
+control::Json commits(const std::vector<git::AgentCommit>& list) {
+    control::Json json = control::Json::array();
+    for (const git::AgentCommit& commit : list) {
+        json.push_back({{"id", commit.id},
+                        {"subject", control::encode_bytes(commit.subject)},
+                        {"time", commit.time}});
     }
+    return json;
+}
+
+control::Json encode(const git::UndoReport& report) {
     return {{"end", word_of(report.end)},
             {"issue", report.issue},
-            {"reverted", reverted},
+            {"reverted", commits(report.reverted)},
+            {"earlier", commits(report.earlier)},
             {"files", texts(report.files)},
             {"closed", texts(report.closed)},
             {"revert_commit", report.revert_commit},
@@ -181,24 +188,37 @@ void print(Context& context, const git::UndoReport& report) {
 
 /// The answer to the offer of a revert pull request.
 bool wants_revert_request(Context& context, const git::UndoReport& report) {
-    if (report.end != git::UndoEnd::kMerged) return false;
+    if (report.end != git::UndoEnd::kMerged || !report.revert_pull_request.empty()) return false;
     if (can_ask() && !context.json) {
         ignore(context.out.flush(), "a failure to write is told at the end");
         return ask(context, "Create a revert pull request? (y/n)", "yn") == 'y';
     }
-    context.notes.line("`--revert-merged` creates the revert pull request.");
+    context.notes.line("hint: run the same command with --revert-merged to create it");
     return false;
+}
+
+/// What a program is waited for is said on a terminal; a log would only be longer by it.
+git::Attendant attendant(Context& context) {
+    git::Attendant attendant;
+    attendant.interruptions = Interruptions::count;
+    if (::isatty(STDERR_FILENO) == 0) return attendant;
+    attendant.waiting = [&context](const std::string& what) {
+        context.notes.line(harmless("Waiting for " + what + " ... (Ctrl-C stops it)"));
+        ignore(context.notes.flush(), "a failure to write is told at the end");
+    };
+    return attendant;
 }
 
 Result<int> git_undo(Context& context, const GitUndoOptions& options) {
     TRY_ASSIGN(git::UndoOptions engine, engine_options(context, options));
     TRY(expect_own_git(context));
     engine.before_change = [&] { return make_step(context, "git undo --issue " + options.issue); };
-    engine.interrupted = Interruptions::happened;
+    engine.attendant = attendant(context);
     const auto act = [&] {
         const Interruptions interruptions;  // not while a question is asked
         git::InstalledPrograms programs;
-        return git::undo(programs, context.base, engine);
+        Result<git::UndoReport> report = git::undo(programs, context.base, engine);
+        return report ? std::move(report) : report.error().with_context("git undo");
     };
     TRY_ASSIGN(git::UndoReport report, act());
     print(context, report);
@@ -214,8 +234,12 @@ Result<int> git_undo(Context& context, const GitUndoOptions& options) {
 Result<int> git_feedback(Context& context, const GitFeedbackOptions& options) {
     git::FeedbackOptions engine = options.engine;
     TRY_ASSIGN(engine.issue, parse_issue("git feedback", options.issue));
-    git::InstalledPrograms programs;
-    TRY_ASSIGN(const std::string note, git::feedback(programs, context.base, engine));
+    const Interruptions interruptions;
+    git::InstalledPrograms installed;
+    git::AttendedPrograms programs(installed, attendant(context));
+    const Result<std::string> answer = git::feedback(programs, context.base, engine);
+    if (!answer) return answer.error().with_context("git feedback");
+    const std::string& note = *answer;
     if (context.json) {
         context.out.line(control::dump(control::Json{{"note", note}}));
     } else {
@@ -249,10 +273,9 @@ void add_git_undo(CLI::App& git, Context& context) {
         ->type_name("K");
     command
         ->add_option("--branch", engine.branch,
-                     "The branch with the commits (default gitclaw/issue-K); its open pull request "
-                     "is closed")
+                     "The branch of the agent's pull request (default gitclaw/issue-K)")
         ->type_name("BRANCH");
-    command->add_flag("--push", engine.push, "Push the reverts");
+    command->add_flag("--push", engine.push, "Push the reverts, also those of an earlier run");
     command
         ->add_option("--remote", engine.remote, "Where to push (default: the remote of the branch)")
         ->type_name("REMOTE");
@@ -262,10 +285,11 @@ void add_git_undo(CLI::App& git, Context& context) {
         ->type_name("FILE");
     command->add_option("--memory", options->memory, "Add a line to this log file of the agent")
         ->type_name("FILE");
-    command->add_flag("--dry-run", engine.dry_run, "Show what would happen");
+    command->add_flag("--dry-run", engine.dry_run, "Only show what would happen");
     command->add_flag("--revert-merged", engine.revert_merged,
                       "If the work is already merged, open a pull request that reverts it");
-    command->add_flag("--no-pull-requests", options->no_pull_requests, "Ignore pull requests");
+    command->add_flag("--no-pull-requests", options->no_pull_requests,
+                      "Revert commits without a look at pull requests");
     command
         ->add_option("--subject", engine.conventions.subjects,
                      "How the agent's commit subjects look, with {issue} for the number; may be "
@@ -285,7 +309,9 @@ void add_git_undo(CLI::App& git, Context& context) {
              {.usage = "[OPTIONS] --issue K [N]",
               .examples = {{"unwrite git undo --issue 7 --dry-run", "look first"},
                            {"unwrite git undo --issue 7 2 --push", "two commits, and push"}},
-              .note = "The answer is Markdown."});
+              .note = "Closes the issue's open pull request if there is one; otherwise reverts "
+                      "commits on the current branch. The answer is Markdown. Ctrl-C ends it at "
+                      "once; run it again to go on."});
 }
 
 void add_git_feedback(CLI::App& git, Context& context) {
@@ -308,9 +334,10 @@ void add_git_feedback(CLI::App& git, Context& context) {
 void add_git(CLI::App& app, Context& context) {
     CLI::App* git = app.add_subcommand("git", "Take back an agent's commits and pull requests");
     git->require_subcommand(1);
-    describe(*git, {.usage = "COMMAND",
-                    .examples = {{"unwrite git undo --issue 7", "take back its newest commit"},
-                                 {"unwrite git feedback --issue 7", "tell the agent why"}}});
+    describe(*git,
+             {.usage = "COMMAND",
+              .examples = {{"unwrite git undo --issue 7", "take back its newest commit"},
+                           {"unwrite git feedback --issue 7", "a note for its next prompt"}}});
     add_git_undo(*git, context);
     add_git_feedback(*git, context);
 }

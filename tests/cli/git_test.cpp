@@ -92,7 +92,12 @@ TEST(GitCommand, S117_S120_S125_NothingToUndoIs3) {
     EXPECT_EQ(undo.out,
               "## ⚠️ Nothing to undo\n\nI haven't made any file changes on this issue yet. My "
               "previous responses were conversation-only (no code edits).\n");
-    EXPECT_EQ(undo.err, "No agent commits found for this issue to undo.\n");
+    EXPECT_EQ(
+        undo.err,
+        "No agent commits found for this issue to undo.\nThe history of this branch has no "
+        "commit with the subject \"gitclaw: work on issue #8\" or one of the other "
+        "forms.\nhint: `unwrite git undo --issue 8 --subject 'TEXT {issue}'` looks for another "
+        "subject\n");
     // What the reply says already is not said twice.
     const Outcome again = shell(scratch, "$U git undo --issue 7 >&2; $U git undo --issue 7");
     EXPECT_EQ(again.code, 3);
@@ -196,7 +201,7 @@ TEST(GitCommand, S109_FeedbackIsTheNoteOrNothing) {
     EXPECT_EQ(none.out, "");
 }
 
-TEST(GitCommand, S115_ASignalWaitsForTheCommitUnderway) {
+TEST(GitCommand, S115_ASignalEndsItBetweenTwoCommits) {
     const Scratch scratch;
     make_repository(scratch);
     // The hook of the first revert's commit sends the signal; the second is then not begun.

@@ -71,11 +71,13 @@ TEST(GitFeedback, S109_FailuresAreErrors) {
     EXPECT_KIND(ErrorKind::kUsage, ask(world, 0));
     for (const char* nonsense : {"{\"message\":\"Not Found\"}", "[{}", "<html>", "[]\n]"}) {
         world.gh_says("comments", nonsense);
-        EXPECT_NE(failure_of(ask(world)).find("not what was asked for"), std::string::npos)
-            << nonsense;
+        EXPECT_NE(failure_of(ask(world)).find("cannot read"), std::string::npos) << nonsense;
     }
     world.gh_says("comments", "", 1, "gh: API rate limit exceeded (HTTP 403)");
-    EXPECT_NE(failure_of(ask(world)).find("limit of requests"), std::string::npos);
+    const Result<std::string> limited = ask(world);
+    EXPECT_NE(failure_of(limited).find("rate limit"), std::string::npos);
+    // It has no such option.
+    EXPECT_EQ(limited.error().advice().find("--no-pull-requests"), std::string::npos);
     world.without_gh();
     EXPECT_KIND(ErrorKind::kNotFound, ask(world));
 }

@@ -90,6 +90,59 @@ TEST(GitMerged, S120_OnYesARevertRequestIsMade) {
     }
 }
 
+TEST(GitMerged, S120_ASecondTimeTheRequestThatIsThereIsNamed) {
+    const Merged world(How::kSquash);
+    UndoOptions options = world.options(7);
+    options.revert_merged = true;
+    ASSERT_OK(world.undo(options));
+    world.gh_says("pr-list-revert-open", R"([{"number":4,"url":"https://h/pull/4"}])");
+    for (const bool yes : {true, false}) {
+        options.revert_merged = yes;
+        ASSERT_ASSIGN(const UndoReport report, world.undo(options));
+        EXPECT_EQ(report.end, UndoEnd::kMerged);
+        EXPECT_EQ(report.revert_pull_request, "https://h/pull/4");
+        EXPECT_EQ(markdown(report),
+                  "## ⚠️ Revert PR already open\n\nThe PR with these changes has already been "
+                  "merged. A PR that reverts it is open already: https://h/pull/4\n");
+    }
+    const std::string calls = world.gh_calls();
+    EXPECT_EQ(calls.find("pr create"), calls.rfind("pr create"));
+}
+
+TEST(GitMerged, S120_ABranchWithoutItsRequestIsUsedAgain) {
+    const Merged world(How::kSquash);
+    world.gh_does("pr-create", "echo $$ >" + world.path("pid") + "\nexec sleep 300\n");
+    UndoOptions options = world.options(7);
+    options.revert_merged = true;
+    options.attendant.interruptions = [&] {
+        return std::filesystem::exists(world.path("pid")) ? 1 : 0;
+    };
+    const Result<UndoReport> first = world.undo(options);
+    EXPECT_NUMBER(ECANCELED, first);
+    EXPECT_NE(failure_of(first).find("the branch revert-3-issue-7 may be at origin"),
+              std::string::npos)
+        << failure_of(first);
+    EXPECT_FALSE(world.exists(".git/worktrees"));
+    const std::string tip = world.git_in(world.origin(), {"rev-parse", "revert-3-issue-7"});
+    world.gh_does("pr-create", ":");
+    options.attendant = {};
+    ASSERT_ASSIGN(const UndoReport second, world.undo(options));
+    EXPECT_EQ(second.revert_pull_request, "https://h/pull/4");
+    EXPECT_EQ(world.git_in(world.origin(), {"rev-parse", "revert-3-issue-7"}), tip);
+}
+
+TEST(GitMerged, S120_AnothersBranchOfThatNameIsLeftAlone) {
+    const Merged world(How::kSquash);
+    world.git({"push", "--quiet", "origin", "HEAD~2:refs/heads/revert-3-issue-7"});
+    UndoOptions options = world.options(7);
+    options.revert_merged = true;
+    const Result<UndoReport> report = world.undo(options);
+    EXPECT_KIND(ErrorKind::kConflict, report);
+    EXPECT_EQ(report.error().advice(), "`git push origin --delete revert-3-issue-7` deletes it");
+    EXPECT_EQ(world.git_in(world.origin(), {"rev-parse", "revert-3-issue-7"}),
+              world.git({"rev-parse", "HEAD~2"}));
+}
+
 TEST(GitMerged, S120_WhatWasRevertedIsNotOfferedAgain) {
     const Merged world(How::kMerge);
     world.git({"revert", "--no-edit", "-m", "1", world.merge});

@@ -68,7 +68,8 @@ TEST(GitPush, S116_WithoutPushTheRemoteIsLeftAlone) {
     ASSERT_ASSIGN(const UndoReport report, world.undo(7));
     EXPECT_FALSE(report.pushed);
     EXPECT_EQ(world.remote_head(), before);
-    EXPECT_EQ(report.notes, Names{"Not pushed to origin; `git push` does that."});
+    EXPECT_EQ(report.notes, Names{"Not pushed to origin yet.\nhint: run the same command with "
+                                  "--push to push it"});
 }
 
 TEST(GitPush, S116_RejectedTwiceThenThrough) {
@@ -133,7 +134,7 @@ TEST(GitPush, S116_IgnoredFilesSurviveWhatOthersPushed) {
     ASSERT_ASSIGN(const UndoReport report, git::undo(programs, world.work(), world.pushing()));
     EXPECT_EQ(report.end, UndoEnd::kPartly);
     ASSERT_EQ(report.errors.size(), 1u);
-    EXPECT_NE(report.errors[0].find("does not know: .env"), std::string::npos) << report.errors[0];
+    EXPECT_NE(report.errors[0].find("does not track: .env"), std::string::npos) << report.errors[0];
     EXPECT_EQ(world.read(".env"), "precious\n");
     EXPECT_EQ(world.head(), report.revert_commit);
 }
@@ -190,12 +191,17 @@ TEST(GitPush, S116_AfterAnInterruptionNothingIsPushed) {
     const Remote world;
     const std::string before = world.remote_head();
     UndoOptions options = world.pushing();
-    int asked = 0;
-    options.interrupted = [&] { return ++asked > 1; };  // while the last commit is reverted
-    ASSERT_ASSIGN(const UndoReport report, world.undo(options));
+    bool committed = false;
+    WatchedPrograms programs([&](const ProcessRequest& request) {
+        committed = committed || has_word(request, "commit");
+        return std::nullopt;
+    });
+    options.attendant.interruptions = [&] { return committed ? 1 : 0; };
+    ASSERT_ASSIGN(const UndoReport report, git::undo(programs, world.work(), options));
     EXPECT_EQ(report.end, UndoEnd::kPartly);
     EXPECT_EQ(report.reverted.size(), 1u);
-    EXPECT_EQ(report.errors, Names{"Interrupted: nothing was pushed."});
+    EXPECT_EQ(report.errors,
+              Names{"Interrupted: nothing was pushed. The commits are in the local branch."});
     EXPECT_EQ(world.remote_head(), before);
 }
 
@@ -219,7 +225,7 @@ TEST(GitPush, S116_S127_WhatOthersPushedConflicts) {
     EXPECT_EQ(programs.pushes(), 1);
     EXPECT_EQ(report.end, UndoEnd::kPartly);
     ASSERT_EQ(report.errors.size(), 1u);
-    EXPECT_NE(report.errors[0].find("conflicts with the reverts"), std::string::npos);
+    EXPECT_NE(report.errors[0].find("conflict with the reverts"), std::string::npos);
     // The local branch has the revert, as before the rebase.
     EXPECT_EQ(world.head(), report.revert_commit);
     EXPECT_EQ(world.read("a"), "0\n");
@@ -239,7 +245,7 @@ TEST(GitPush, S116_AProtectedBranchIsNotTriedAgain) {
     EXPECT_EQ(world.remote_head(), before);
     EXPECT_EQ(std::filesystem::file_size(world.path("tries")), 2u);
     ASSERT_EQ(report.errors.size(), 1u);
-    EXPECT_NE(report.errors[0].find("The branch main is protected"), std::string::npos);
+    EXPECT_NE(report.errors[0].find("main at origin is a protected branch"), std::string::npos);
     EXPECT_NE(report.errors[0].find("open a pull request"), std::string::npos);
 }
 
@@ -284,8 +290,7 @@ TEST(GitPush, S116_WhichOfSeveralRemotes) {
     EXPECT_KIND(ErrorKind::kNotFound, world.undo(world.pushing()));
     ASSERT_ASSIGN(const UndoReport local, world.undo(7));
     EXPECT_EQ(local.end, UndoEnd::kDone);
-    EXPECT_EQ(local.errors, Names{"The branch follows no remote, so pull requests were not "
-                                  "looked at."});
+    EXPECT_EQ(local.errors, Names{"Pull requests were not checked: the branch has no remote."});
 }
 
 TEST(GitPush, S116_NothingIsForced) {

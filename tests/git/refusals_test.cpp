@@ -58,7 +58,7 @@ TEST(GitRefusals, S115_AMergeUnderway) {
     world.commit("on the side", {{"b", "side\n"}});
     world.git({"switch", "--quiet", "main"});
     world.git({"merge", "--quiet", "--no-ff", "--no-commit", "side"});
-    world.expect(ErrorKind::kConflict, "a merge is underway", "abort");
+    world.expect(ErrorKind::kConflict, "a merge is under way", "abort");
     EXPECT_TRUE(world.exists(".git/MERGE_HEAD"));
 }
 
@@ -111,16 +111,16 @@ TEST(GitRefusals, S115_NobodyToBeTheAuthor) {
     world.git({"config", "--unset", "user.name"});
     world.git({"config", "--unset", "user.email"});
     world.git({"config", "user.useConfigOnly", "true"});
-    world.expect(ErrorKind::kSystem, "git does not know who commits", "git config user.name");
+    world.expect(ErrorKind::kSystem, "git has no name and address", "git config user.name");
 }
 
 TEST(GitRefusals, S116_PushWithoutARemote) {
     const Refused world;
     UndoOptions options = world.options(7);
     options.push = true;
-    world.expect(ErrorKind::kNotFound, "there is no remote origin", "git remote add", options);
+    world.expect(ErrorKind::kNotFound, "no remote named origin", "git remote add", options);
     options.remote = "upstream";
-    world.expect(ErrorKind::kNotFound, "there is no remote upstream", "", options);
+    world.expect(ErrorKind::kNotFound, "no remote named upstream", "", options);
 }
 
 TEST(GitRefusals, S74_S107_NoRepository) {
@@ -128,7 +128,7 @@ TEST(GitRefusals, S74_S107_NoRepository) {
     InstalledPrograms programs;
     const Result<UndoReport> none = git::undo(programs, world.path("home"), world.options(7));
     EXPECT_KIND(ErrorKind::kNotFound, none);
-    EXPECT_NE(failure_of(none).find("not a git repository"), std::string::npos);
+    EXPECT_NE(failure_of(none).find("is not in a git repository"), std::string::npos);
     world.git_in(world.path("."), {"init", "--quiet", "--bare", world.origin()});
     for (const std::string& place : {world.origin(), world.work() + "/.git"}) {
         const Result<UndoReport> bare = git::undo(programs, place, world.options(7));
@@ -176,7 +176,7 @@ TEST(GitRefusals, S115_S127_AGitThatHangsLeavesNothingBehind) {
                                            : std::nullopt;
     });
     const Result<UndoReport> report = git::undo(programs, world.work(), world.options(7));
-    EXPECT_NE(failure_of(report).find("run git commit: no end after"), std::string::npos)
+    EXPECT_NE(failure_of(report).find("git commit did not end within"), std::string::npos)
         << failure_of(report);
     EXPECT_TRUE(world.is_clean());
 }

@@ -210,8 +210,9 @@ TEST(GitRequests, S111_AGhThatHangsIsAskedWhatItDid) {
     ASSERT_ASSIGN(const UndoReport open, git::undo(programs, world.work(), world.options(7)));
     EXPECT_EQ(open.end, UndoEnd::kFailed);
     EXPECT_TRUE(world.remote_has_branch());
-    EXPECT_NE(markdown(open).find("Failed to close PR #3: run gh pr: no end after 120 s"),
-              std::string::npos)
+    EXPECT_NE(
+        markdown(open).find("Failed to close PR #3: gh pr close did not end within 120 seconds"),
+        std::string::npos)
         << markdown(open);
     world.gh_says("pr-view", R"({"state":"CLOSED"})");
     ASSERT_ASSIGN(const UndoReport closed, git::undo(programs, world.work(), world.options(7)));
@@ -227,7 +228,8 @@ TEST(GitRequests, S111_AGhThatHangsAtOnceEndsItBeforeAnything) {
     });
     world.git({"merge", "--quiet", world.branch});
     const Result<UndoReport> report = git::undo(programs, world.work(), world.options(7));
-    EXPECT_NE(failure_of(report).find("no end after"), std::string::npos) << failure_of(report);
+    EXPECT_NE(failure_of(report).find("did not end within"), std::string::npos)
+        << failure_of(report);
     EXPECT_NE(report.error().advice().find("--no-pull-requests"), std::string::npos);
     EXPECT_TRUE(world.exists("made"));
 }
@@ -271,8 +273,8 @@ TEST(GitRequests, S111_WithoutGhTheCommitsAreRevertedAndItSaysSo) {
     ASSERT_ASSIGN(const UndoReport report, world.undo(7));
     EXPECT_EQ(report.end, UndoEnd::kDone);
     EXPECT_FALSE(world.exists("made"));
-    EXPECT_EQ(report.errors, Names{"GitHub's command line `gh` was not found, so pull requests "
-                                   "were not looked at."});
+    EXPECT_EQ(report.errors, Names{"Pull requests were not checked: gh, GitHub's command line, is "
+                                   "not installed."});
 }
 
 TEST(GitRequests, S111_WithoutGhAndWithoutCommits) {
@@ -299,7 +301,7 @@ TEST(GitRequests, S111_NotLoggedInAndOtherFailuresEndItBeforeAnything) {
     const std::string head = world.head();
     const std::pair<const char*, const char*> failures[] = {
         {"To get started with GitHub CLI, please run:  gh auth login", "gh is not logged in"},
-        {"HTTP 403: API rate limit exceeded for installation", "limit of requests"},
+        {"HTTP 403: API rate limit exceeded for installation", "rate limit"},
         {"error connecting to api.example.invalid", "error connecting"}};
     for (const auto& [said, words] : failures) {
         world.gh_says("pr-list-open", "", 4, said);
@@ -310,7 +312,7 @@ TEST(GitRequests, S111_NotLoggedInAndOtherFailuresEndItBeforeAnything) {
     }
     for (const char* nonsense : {"{}", "[3]", "[{\"number\":\"x\"}]", "<html>"}) {
         world.gh_says("pr-list-open", nonsense);
-        EXPECT_NE(failure_of(world.undo(7)).find("not what was asked for"), std::string::npos);
+        EXPECT_NE(failure_of(world.undo(7)).find("cannot read"), std::string::npos);
     }
     UndoOptions options = world.options(7);
     options.pull_requests = false;

@@ -342,9 +342,13 @@ TEST(GitUndo, S115_AnInterruptionStopsBetweenTwoCommits) {
     world.agent_commit(7, {{"a", "1\n"}});
     world.agent_commit(7, {{"a", "2\n"}});
     UndoOptions options = world.options(7, 2);
-    int asked = 0;
-    options.interrupted = [&] { return ++asked > 1; };
-    ASSERT_ASSIGN(const UndoReport report, world.undo(options));
+    bool committed = false;
+    WatchedPrograms programs([&](const ProcessRequest& request) {
+        committed = committed || has_word(request, "commit");
+        return std::nullopt;
+    });
+    options.attendant.interruptions = [&] { return committed ? 1 : 0; };
+    ASSERT_ASSIGN(const UndoReport report, git::undo(programs, world.work(), options));
     EXPECT_EQ(report.end, UndoEnd::kPartly);
     EXPECT_EQ(report.errors, Names{"Interrupted: the rest was not undone."});
     EXPECT_EQ(world.read("a"), "1\n");
