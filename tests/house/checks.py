@@ -215,6 +215,51 @@ def attacks(tree):
     return wrong
 
 
+GLOBAL_OPTIONS = {"--json", "--help", "--version"}
+
+
+def options_by_command(tree):
+    """Command -> the options that the file which defines it adds."""
+    found = {}
+    for file in tree.cpp("cli"):
+        text = tree.text(file)
+        # The options of a command's own commands are its own here.
+        names = set(re.findall(r'\badd_subcommand\(\s*"([a-z][a-z-]*)"', text)) or \
+            set(re.findall(r'\badd_\w+\([^";]*"([a-z][a-z-]*)"', text))
+        flags = "\n".join(re.findall(r'\badd_(?:option|flag)\w*\(\s*"([^"]+)"', text))
+        for name in names:
+            found.setdefault(name, set()).update(re.findall(r"--[a-z][a-z-]*", flags))
+    return found
+
+
+def advice(tree):
+    """Commands and options that messages and documents name exist."""
+    wrong = []
+    known = options_by_command(tree)
+    every = GLOBAL_OPTIONS.union(*known.values())
+    named_command = re.compile(r"(`?)unwrite (?:-C \S+ )?([a-z][a-z-]*)([^`\\\"\n;|&>]*)")
+    for file in tree.files:
+        texts = []
+        if file.suffix == ".md" and file.name != "CHANGELOG.md":
+            texts = [tree.text(file)]
+        elif file.suffix in (".cpp", ".h") and file.parts[0] in CODE_FOLDERS:
+            # Neighbouring literals are one text.
+            texts = re.findall(r'"(?:[^"\\\n]|\\.)*"', re.sub(r'"\s*\n\s*"', "", tree.text(file)))
+        for text in texts:
+            for option in re.findall(r"`(--[a-z][a-z-]*)", text) if file.suffix != ".md" else []:
+                if option not in every:
+                    wrong.append(f"{file}: no command has {option}")
+            for tick, command, rest in named_command.findall(text):
+                if command not in known:
+                    if tick and file.suffix != ".md":
+                        wrong.append(f"{file}: there is no command: unwrite {command}")
+                    continue
+                for option in re.findall(r"--[a-z][a-z-]*", rest.split(" -- ")[0]):
+                    if option not in known[command] | GLOBAL_OPTIONS:
+                        wrong.append(f"{file}: unwrite {command} has no {option}")
+    return wrong
+
+
 def scripts(tree):
     """Scripts parse, and those that are run directly may be executed."""
     wrong = []
@@ -236,7 +281,8 @@ def scripts(tree):
 
 
 CHECKS = {check.__name__: check for check in (
-    layering, sizes, system_calls, forbidden, listed, places, readmes, links, attacks, scripts)}
+    layering, sizes, system_calls, forbidden, listed, places, readmes, links, attacks, advice,
+    scripts)}
 
 
 def main():

@@ -61,6 +61,16 @@ PLANTED = {
         {"journal/db.cpp": "int f() { return ::open(p, 0); }\n"},
         {"journal/db.cpp": "int f() { return\n    ::close (3); }\n"},
     ],
+    "advice": [
+        {"cli/a.cpp": 'void f() { add_command(app, context, "undo", "x");\n'
+                      '  c->add_flag("--push", p, "x"); g("hint: `unwrite undo --pull`"); }\n'},
+        {"cli/a.cpp": 'void f() { add_subcommand("git", "x"); }\nvoid g() { h("`unwrite git undo "\n'
+                      '  "--issue 7"); }\n'},
+        {"cli/a.cpp": 'void f() { h("try `unwrite nothing`"); }\n'},
+        {"cli/a.cpp": 'void f() { h("`--pull` pulls"); }\n'},
+        {"cli/a.cpp": 'void f() { add_command(app, context, "undo", "x"); }\n',
+         "README.md": "`unwrite undo --pull`\n"},
+    ],
     "forbidden": [
         {"base/fd.cpp": "void f() { thread.detach(); }\n"},
         {"base/fd.cpp": "int f() { return socket(AF_INET, 0, 0); }\n"},
