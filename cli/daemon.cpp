@@ -170,6 +170,7 @@ Result<Served> open_all(DaemonOptions& options, bool keep_stderr) {
         return {};
     };
     serve_config(service, served.workspace, *served.session);
+    service.answered = [session = served.session.get()] { return session->answered(); };
     service.oversight = &served.session->oversight();
     control::ServerOptions listening;
     listening.id = id;

@@ -155,6 +155,10 @@ Result<Workspace> Workspace::open_mounted(const std::string& directory) {
                  "`unwrite mount " + quote_name(state) + "` mounts it");
 }
 
+Result<> Workspace::note_answered() {
+    return remote_ ? remote_->note_answered() : session_->answered();
+}
+
 void Workspace::show_waiting(bool shown) {
     if (remote_) remote_->be_patient(shown ? waiting_line(*mount_) : control::Patience());
     if (working_) working_->show(shown);

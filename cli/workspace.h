@@ -34,6 +34,8 @@ class Workspace {
     const std::optional<control::MountPoint>& mount() const { return mount_; }
     const std::string& root() const { return root_; }
     const overlay::Found* found() const { return session_ ? &session_->found() : nullptr; }
+    /// The user has answered what becomes of an interrupted task.
+    Result<> note_answered();
     /// Whether a line on the terminal says how far long work is.
     void show_waiting(bool shown);
     const overlay::Retention& retention() const { return retention_; }

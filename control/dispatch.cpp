@@ -16,6 +16,7 @@ const Dispatch::Command Dispatch::kCommands[] = {
     {"info", &Dispatch::info, true},
     {"progress", &Dispatch::progress, true},
     {"stop", &Dispatch::stop, false},
+    {"answered", &Dispatch::answered, false},
     {"checkpoint", &Dispatch::checkpoint, true},
     {"begin_run", &Dispatch::begin_run, true},
     {"end_run", &Dispatch::end_run, true},
@@ -138,6 +139,11 @@ Result<Json> Dispatch::progress(Call& /*call*/) {
 
 Result<Json> Dispatch::stop(Call& /*call*/) {
     return encoded(service_.stop());
+}
+
+Result<Json> Dispatch::answered(Call& /*call*/) {
+    if (!service_.answered) return no_such_command();
+    return encoded(service_.answered());
 }
 
 Result<Json> Dispatch::checkpoint(Call& call) {

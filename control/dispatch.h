@@ -25,6 +25,8 @@ struct Service {
     std::function<Result<std::vector<overlay::RuleShown>>(
         const overlay::Asker& asker, const std::string& before, const std::string& text)>
         set_config;
+    /// The user has answered what becomes of an interrupted task (overlay::Session::answered).
+    std::function<Result<>()> answered;
     overlay::Oversight* oversight = nullptr;  ///< outlives the server; null: there is none
 };
 
@@ -61,6 +63,7 @@ class Dispatch {
     Result<Json> info(Call& call);
     Result<Json> progress(Call& call);
     Result<Json> stop(Call& call);
+    Result<Json> answered(Call& call);
     Result<Json> checkpoint(Call& call);
     Result<Json> begin_run(Call& call);
     Result<Json> end_run(Call& call);

@@ -37,6 +37,11 @@ Result<> Remote::stop() {
     return {};
 }
 
+Result<> Remote::note_answered() {
+    TRY(ask("answered", Json::object()));
+    return {};
+}
+
 Result<Node> Remote::checkpoint(const Asker& asker, overlay::NodeKind kind, const std::string& name,
                                 const std::string& text) {
     Json arguments = encode(asker);

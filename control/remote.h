@@ -21,6 +21,8 @@ class Remote final : public overlay::Operations, public overlay::Oversight {
     void keep_connection() { daemon_.keep(true); }
     /// Makes the daemon unmount and end; returns when it has begun.
     Result<> stop();
+    /// The user has answered what becomes of an interrupted task.
+    Result<> note_answered();
 
     Result<overlay::Node> checkpoint(const overlay::Asker& asker, overlay::NodeKind kind,
                                      const std::string& name, const std::string& text) override;

@@ -42,6 +42,9 @@ struct SessionOptions {
     std::optional<std::chrono::milliseconds> compress_after{};
 };
 
+/// The root node has this tag from the open that finds a task interrupted until answered().
+inline constexpr const char* kInterruptedTag = "interrupted";
+
 /// What the open found.
 struct Found {
     bool fresh = false;             ///< the state directory was made now
@@ -69,6 +72,8 @@ class Session {
     /// Where the requests of the tree wait for answers.
     virtual Waiting& waiting() = 0;
     virtual const Found& found() const = 0;
+    /// The user has been asked what becomes of an interrupted task, and has answered.
+    virtual Result<> answered() = 0;
     /// True when the process is, or descends from, a registered run: what agents may not do is
     /// refused to it.
     virtual bool is_agent(std::int64_t pid) const = 0;

@@ -86,6 +86,7 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     Result<Question> answer(const Asker& asker, QuestionNumber number, bool approve,
                             bool whole_rule) override;
     Result<> pass_over(QuestionNumber number, std::uint64_t watcher) override;
+    Result<> answered() override;
     Result<> replace_policy(const Asker& asker, std::shared_ptr<const Policy> policy) override;
 
  private:

@@ -127,8 +127,12 @@ Result<std::unique_ptr<Workspace>> Workspace::open(UniqueFd directory,
             change.update_nodes.back().tags = workspace->tags();
             change.update_nodes.back().time_ns = wall_clock_ns();
         }
-        TRY(workspace->store(change));
         found.task_open = workspace->has_changes(history);
+        if (found.interrupted && found.task_open && change.update_nodes.empty()) {
+            change.update_nodes.push_back(history.nodes.at(history.head.root));
+            change.update_nodes.back().tags[kInterruptedTag] = "yes";
+        }
+        TRY(workspace->store(change));
         workspace->begin_task(change.update_nodes.empty() ? history.nodes.at(history.head.root)
                                                           : change.update_nodes.back());
     }
@@ -214,6 +218,16 @@ void Workspace::tidy_up() {
     janitor_.free(capture_.forget_all_stamps());
     const auto swept = janitor_.sweep_now();
     if (!swept) log::warning("empty the attic: " + swept.error().message());
+}
+
+Result<> Workspace::answered() {
+    const std::lock_guard lock(operation_mutex_);
+    TRY_ASSIGN(const History history, this->history());
+    journal::Store::Change change;
+    change.update_nodes.push_back(history.nodes.at(history.head.root));
+    if (change.update_nodes.back().tags.erase(kInterruptedTag) == 0) return {};
+    TRY(store(change));
+    return {};
 }
 
 Workspace::~Workspace() {
