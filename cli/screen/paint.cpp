@@ -50,7 +50,7 @@ class Painter {
         }
         frame_.lines.push_back(head());
         const bool page = sight_.mode == Mode::kPage || sight_.mode == Mode::kRest ||
-                          sight_.mode == Mode::kConfirm;
+                          sight_.mode == Mode::kConfirm || sight_.mode == Mode::kLeaving;
         if (page) {
             add_page();
         } else {
@@ -73,7 +73,7 @@ class Painter {
         LineWriter writer(columns(), charset_);
         writer.add(" ", Style::kBar);
         const std::size_t width = width_of(right, charset_) + 1;
-        if (columns() > width + 10) {
+        if (!right.empty() && columns() > width + 10) {
             LineWriter first(columns() - width - 2, charset_);
             first.add(left, Style::kBar);
             writer.append(first.take());
@@ -84,6 +84,11 @@ class Painter {
         }
         writer.fill(columns(), Style::kBar);
         return writer.take();
+    }
+
+    /// The longer of the two that the bottom line has room for.
+    std::string_view fitting(std::string_view longer, std::string_view shorter) const {
+        return longer.size() < columns() ? longer : shorter;
     }
 
     Line head() const {
@@ -108,10 +113,17 @@ class Painter {
                 return bar("Up Down scroll; any other key goes back", "");
             case Mode::kRest:
                 return bar(
-                    "What becomes of them?  [k]eep open  [a]ccept  [r]eject  [b]ack  [x] leave",
+                    fitting("What becomes of them?  [k]eep open  [a]ccept  [r]eject  [b]ack  [x] "
+                            "leave",
+                            "[k]eep [a]ccept [r]eject [b]ack [x]"),
                     "");
             case Mode::kConfirm:
-                return bar("Do so? What is accepted can then no longer be taken back. (y/n)", "");
+                return bar(
+                    fitting("Do so? What is accepted can then no longer be taken back. (y/n)",
+                            "Do so? Accepting is final. (y/n)"),
+                    "");
+            case Mode::kLeaving:
+                return bar("Leave, and drop these decisions? (y/n)", "");
             case Mode::kBrowse:
                 break;
         }

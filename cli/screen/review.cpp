@@ -182,7 +182,8 @@ void Review::note_failure(const Error& error) {
 Next Review::press(const Key& key) {
     if (key.kind == Kind::kRedraw) return Next::kRedraw;
     if (key.kind == Kind::kSuspend) return Next::kSuspend;
-    if (key.kind == Kind::kInterrupt || key.kind == Kind::kClosed) return Next::kLeave;
+    if (key.kind == Kind::kClosed) return Next::kLeave;
+    if (key.kind == Kind::kInterrupt) return press_interrupt();
     if (key.kind == Kind::kResize) return Next::kGoOn;
     sight_.message.clear();
     Next next = Next::kGoOn;
@@ -202,6 +203,9 @@ Next Review::press(const Key& key) {
             break;
         case Mode::kConfirm:
             next = press_confirm(key);
+            break;
+        case Mode::kLeaving:
+            next = press_leaving(key);
             break;
     }
     settle();
@@ -464,6 +468,21 @@ Next Review::press_confirm(const Key& key) {
     } else {
         press_page(key);
     }
+    return Next::kGoOn;
+}
+
+// Pressed again, it is meant.
+Next Review::press_interrupt() {
+    const Tally tally = model_.tally();
+    if (tally.accepted + tally.rejected + tally.parts == 0 || sight_.mode == Mode::kLeaving)
+        return Next::kLeave;
+    show_page(leaving_text(tally), Mode::kLeaving);
+    return Next::kGoOn;
+}
+
+Next Review::press_leaving(const Key& key) {
+    if (key.character == 'y') return Next::kLeave;
+    if (key.character == 'n' || key.kind == Kind::kEscape) sight_.mode = Mode::kBrowse;
     return Next::kGoOn;
 }
 

@@ -30,6 +30,7 @@ enum class Mode {
     kPage,     ///< help, or a long message
     kRest,     ///< what becomes of the files of which nothing was said?
     kConfirm,  ///< what would be done, and: do so?
+    kLeaving,  ///< leave, and drop what was decided?
 };
 
 /// What the caller is to do after a key.
@@ -80,6 +81,8 @@ class Review {
     void press_page(const Key& key);
     Next press_rest(const Key& key);
     Next press_confirm(const Key& key);
+    Next press_interrupt();
+    Next press_leaving(const Key& key);
 
     void look();
     void judge(Verdict verdict);

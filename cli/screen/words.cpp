@@ -24,14 +24,15 @@ std::string help_text() {
            "  g G           to the beginning, to the end\n"
            "  v             side by side, or one below the other\n"
            "\n"
-           "  /             search: names on the list, lines on the diff; n N the next, the one "
-           "before\n"
-           "  f             filter: words of the path, is:open is:accepted is:rejected is:parts\n"
+           "  /             search: names on the list, lines on the diff\n"
+           "  n N           the next that was found, the one before\n"
+           "  f             filter: words of the path, is:open is:accepted\n"
+           "                is:rejected is:parts\n"
            "  e             the file in $VISUAL or $EDITOR\n"
            "  p             the diff in $PAGER\n"
            "\n"
-           "  q             done: asks about what is open, shows what would be done, and asks\n"
-           "  Ctrl-C        leave, with nothing done\n"
+           "  q             done: asks about what is open, shows what would be done, asks\n"
+           "  Ctrl-C        leave, with nothing done; asks where something is decided\n"
            "\n"
            "[a] accepted  [r] rejected  [~] hunk by hunk  [?] some hunks are open  [ ] open\n"
            "A created  D deleted  M modified  R renamed  m attributes only\n";
@@ -45,17 +46,26 @@ std::string rest_text(const Model& model) {
     });
     std::string text = counted(tally.open, "change is", "changes are") + " not decided.\n";
     if (begun > 0) {
-        text += fmt::format("Of {} only some hunks are: left open, {} open as a whole.\n",
+        text += fmt::format("Of {} only some hunks are:\nleft open, {} open as a whole.\n",
                             counted(static_cast<std::uint64_t>(begun), "file", "files"),
                             begun == 1 ? "it stays" : "they stay");
     }
     return text +
            "\n"
-           "  k   keep that open: it can be decided later\n"
+           "  k   keep it open, to be decided later\n"
            "  a   accept it\n"
            "  r   reject it\n"
            "  b   back to the review\n"
            "  x   leave, with nothing done\n";
+}
+
+std::string leaving_text(const Tally& tally) {
+    return "You have decided: " + tally_words(tally) +
+           ".\n"
+           "Nothing of it has been done yet.\n"
+           "\n"
+           "  y   leave, and drop these decisions\n"
+           "  n   back to the review\n";
 }
 
 std::string tally_words(const Tally& tally) {

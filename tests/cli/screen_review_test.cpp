@@ -8,6 +8,8 @@
 #include "cli/screen/paint.h"
 #include "cli/screen/review.h"
 #include "cli/screen/session.h"
+#include "cli/screen/words.h"
+#include "cli/text.h"
 #include "tests/cli/screen_items.h"
 
 namespace unwrite::cli::screen {
@@ -183,11 +185,45 @@ TEST_F(ScreenReview, LeavingDoesNothingS63) {
     EXPECT_EQ(type("qx"), Next::kLeave);
     EXPECT_EQ(type("bqk"), Next::kLeave);  // nothing was said of anything
     review->press({Key::Kind::kEscape});
-    type("Aq");
     EXPECT_EQ(key(Key::Kind::kInterrupt), Next::kLeave);
+    type("Aq");
     EXPECT_EQ(key(Key::Kind::kClosed), Next::kLeave);
     EXPECT_FALSE(review->is_done());
     EXPECT_EQ(source.carried_out, 0);
+}
+
+TEST_F(ScreenReview, CtrlCAsksBeforeItDropsDecisionsS55) {
+    type("a");
+    EXPECT_EQ(key(Key::Kind::kInterrupt), Next::kGoOn);
+    EXPECT_THAT(screen(), HasSubstr("You have decided: 1 accepted"));
+    EXPECT_THAT(screen(), HasSubstr("Leave, and drop these decisions? (y/n)"));
+    for (const char* other : {"a", "q", " ", "x", "n"})
+        EXPECT_EQ(type(other), Next::kGoOn);
+    EXPECT_EQ(review->sight().mode, Mode::kBrowse);
+    EXPECT_EQ(review->model().tally().accepted, 1U);
+    key(Key::Kind::kInterrupt);
+    EXPECT_EQ(type("y"), Next::kLeave);
+    key(Key::Kind::kEscape);
+    EXPECT_EQ(key(Key::Kind::kInterrupt), Next::kGoOn);
+    EXPECT_EQ(key(Key::Kind::kInterrupt), Next::kLeave);
+    EXPECT_EQ(source.carried_out, 0);
+}
+
+TEST_F(ScreenReview, TheHelpFitsEightyColumnsAndTheEndQuestionsForty) {
+    for (const std::string_view line : lines_of(help_text()))
+        EXPECT_LE(line.size(), 80U) << line;
+    review->resize({20, 40});
+    for (const char* keys : {"q", "b", "a", "q"}) {
+        type(keys);
+        if (review->sight().mode == Mode::kBrowse) continue;
+        for (const std::string& line : review->sight().page)
+            EXPECT_LE(line.size(), 40U) << line;
+    }
+    type("k");
+    EXPECT_EQ(review->sight().mode, Mode::kConfirm);
+    EXPECT_THAT(screen(), HasSubstr("(y/n)"));
+    key(Key::Kind::kInterrupt);
+    EXPECT_THAT(screen(), HasSubstr("(y/n)"));
 }
 
 TEST_F(ScreenReview, WhatCannotBeDoneIsToldAndWhatChangedIsOpenAgain) {
