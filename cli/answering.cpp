@@ -122,8 +122,9 @@ Result<bool> Answering::put_now(const overlay::Question& question) {
             print(fmt::format("\nunwrite: question {} is {}\n", question.number, state));
             return true;
         }
-        const std::size_t first = line.find_first_not_of(" \t\n");
-        const char choice = first == std::string::npos ? '?' : line[first];
+        const char choice =
+            answer_in(line.substr(0, line.find('\n')), {{"yes", "no", "all", "later"}})
+                .value_or('?');
         line.clear();
         if (choice == 'l') return true;
         if (choice == 'y' || choice == 'n' || choice == 'a') {

@@ -21,6 +21,7 @@
 #include "base/confinement.h"
 #include "base/syscalls.h"
 #include "cli/confine_view.h"
+#include "cli/guard.h"
 #include "cli/passed_on.h"
 #include "cli/text.h"
 
@@ -126,7 +127,7 @@ int execute(const std::vector<std::string>& command) {
     ignore(sys::close_from(STDERR_FILENO + 1), "they are closed on exec as well");
     ::execvp(arguments[0], arguments.data());
     const Error failure = sys::last_error();
-    say("run " + quote_name(command[0]) + ": " + failure.message());
+    say(not_started_words(command[0], failure.number()));
     return failure.number() == ENOENT ? 127 : 126;
 }
 

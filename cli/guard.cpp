@@ -17,6 +17,7 @@
 
 #include "base/syscalls.h"
 #include "cli/passed_on.h"
+#include "cli/text.h"
 #include "control/peer.h"
 
 namespace unwrite::cli {
@@ -173,6 +174,14 @@ int exit_code_of(const Ended& ended) {
     if (ended.exec_failure != 0) return 126;
     if (WIFSIGNALED(ended.status)) return 128 + WTERMSIG(ended.status);
     return WEXITSTATUS(ended.status);
+}
+
+std::string not_started_words(const std::string& command, int number) {
+    std::string advice = "unwrite run -- sh -c '...' runs what a shell understands";
+    if (number == ENOENT) advice = "check the spelling; aliases are known to your shell alone";
+    if (number == EACCES) advice = "chmod +x makes a file executable";
+    if (number == ENOEXEC) advice = "a script begins with a line such as #!/bin/sh";
+    return "run " + quote_name(command) + ": " + Error(number).message() + "\nhint: " + advice;
 }
 
 Result<Guard> Guard::fork(GuardOptions options) {

@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "cli/decision.h"
+#include "cli/discarding.h"
 #include "cli/heaps.h"
 #include "cli/prompt.h"
 #include "cli/render.h"
@@ -12,12 +13,15 @@
 #include "cli/screen/curses_display.h"
 #include "cli/text.h"
 #include "overlay/changes.h"
+#include "overlay/session.h"
 
 namespace unwrite::cli {
 
 namespace {
 
 constexpr std::size_t kMostShown = 12;
+constexpr const char* kKept =
+    "Kept. `unwrite diff` shows it, `unwrite commit` accepts it, `unwrite discard` takes it back.";
 
 Colour colour_of(const Output& output) {
     return output.has_colour() ? Colour::kYes : Colour::kNo;
@@ -53,28 +57,8 @@ Result<bool> review(Context& context, Workspace& workspace, const Question& ques
     return true;
 }
 
-Result<Ending> choose(Context& context, Workspace& workspace, const Question& question) {
-    context.notes.print(bell());  // a run may have taken long
-    for (;;) {
-        // The last letter is the answer where there is no more input: nothing is changed then.
-        switch (ask(context, question.choices, "cdrk")) {
-            case 'c':
-                return Ending::kCommit;
-            case 'd':
-                return Ending::kDiscard;
-            case 'r': {
-                TRY_ASSIGN(const bool decided, review(context, workspace, question));
-                if (decided) return Ending::kKeep;
-                break;
-            }
-            default:
-                return Ending::kKeep;
-        }
-    }
-}
-
-Result<> discard(Context& context, overlay::Operations& operations, const Question& question) {
-    const Act act = [&](overlay::Consent consent) -> Result<overlay::Moved> {
+Act act_of(overlay::Operations& operations, const Question& question) {
+    return [&](overlay::Consent consent) -> Result<overlay::Moved> {
         TRY_ASSIGN(overlay::Moved moved,
                    question.discard_to.empty()
                        ? operations.discard(asker(), false, consent)
@@ -84,9 +68,73 @@ Result<> discard(Context& context, overlay::Operations& operations, const Questi
         });
         return moved;
     };
-    TRY_ASSIGN(const overlay::Moved moved, announce_and_act(context, act));
+}
+
+void tell_discarded(Context& context, const overlay::Moved& moved) {
     context.notes.line("Discarded; " + way_back(moved) + ".");
-    return {};
+}
+
+/// What became of the question: it is put again until it is settled, or nobody answers any more.
+enum class Turn { kAgain, kSettled, kUnanswered };
+
+Result<Turn> accept(Context& context, Workspace& workspace) {
+    TRY_ASSIGN(const overlay::Status status, workspace.operations().status("", false));
+    const std::string files = counted(overlay::files_in(status.changes), "file", "files");
+    const char answer = ask(context, "Accept " + files + " for good? (y/n)", {{"yes", "no"}});
+    if (answer != 'y') return answer == kNoAnswer ? Turn::kUnanswered : Turn::kAgain;
+    TRY(workspace.operations().commit(asker(), "", false));
+    context.notes.line("Committed.");
+    return Turn::kSettled;
+}
+
+Result<Turn> take_back(Context& context, Workspace& workspace, const Question& question) {
+    const bool run = !question.discard_to.empty();
+    const Discardable what{question.discard_to, run ? question.session : "",
+                           act_of(workspace.operations(), question), false};
+    TRY_ASSIGN(const Discarding wanted, ask_to_discard(context, workspace, what));
+    if (wanted == Discarding::kUnanswered) return Turn::kUnanswered;
+    if (wanted == Discarding::kNothing) return Turn::kAgain;
+    if (wanted == Discarding::kAll) {
+        TRY_ASSIGN(const overlay::Moved moved, what.act(overlay::Consent::kAll));
+        tell_discarded(context, moved);
+        return Turn::kSettled;
+    }
+    const auto moved = discard_of_agents(workspace.operations(), what, false);
+    if (!moved && moved.error().kind() == ErrorKind::kConflict) {
+        context.notes.line("unwrite: " + harmless(moved.error().message()));
+        return Turn::kAgain;
+    }
+    if (!moved) return moved.error();
+    context.notes.line("Discarded what agents changed; yours is kept.");
+    return Turn::kSettled;
+}
+
+Result<Turn> put(Context& context, Workspace& workspace, const Question& question) {
+    const Answers answers{{"commit", "discard", "review", "keep"}, 'k'};
+    switch (ask(context, question.choices + "  [K]eep (Enter)", answers)) {
+        case 'c':
+            return accept(context, workspace);
+        case 'd':
+            return take_back(context, workspace, question);
+        case 'r': {
+            TRY_ASSIGN(const bool decided, review(context, workspace, question));
+            return decided ? Turn::kSettled : Turn::kAgain;
+        }
+        case 'k':
+            context.notes.line(kKept);
+            return Turn::kSettled;
+        default:
+            context.notes.line(kKept);
+            return Turn::kUnanswered;
+    }
+}
+
+Result<bool> put_until_settled(Context& context, Workspace& workspace, const Question& question) {
+    context.notes.print(bell());  // a run may have taken long
+    for (;;) {
+        TRY_ASSIGN(const Turn turn, put(context, workspace, question));
+        if (turn != Turn::kAgain) return turn == Turn::kSettled;
+    }
 }
 
 }  // namespace
@@ -100,49 +148,66 @@ Result<Ending> parse_ending(const std::string& word) {
                  "read " + quote_name(word) + ": not ask, keep, commit or discard");
 }
 
-Result<> settle(Context& context, Workspace& workspace, Ending ending, const Question& question) {
-    if (ending == Ending::kAsk && can_ask()) {
-        TRY_ASSIGN(ending, choose(context, workspace, question));
-    } else if (ending == Ending::kAsk) {
-        context.notes.line(
-            "Kept. `unwrite diff` shows it, `unwrite commit` accepts it, `unwrite discard` takes "
-            "it back.");
-        ending = Ending::kKeep;
+Result<bool> settle(Context& context, Workspace& workspace, Ending ending,
+                    const Question& question) {
+    if (ending == Ending::kAsk && can_ask()) return put_until_settled(context, workspace, question);
+    if (ending == Ending::kAsk) {
+        context.notes.line(kKept);
+        return false;
     }
     if (ending == Ending::kCommit) {
         TRY(workspace.operations().commit(asker(), "", false));
         context.notes.line("Committed.");
     }
-    if (ending == Ending::kDiscard) TRY(discard(context, workspace.operations(), question));
-    return {};
+    if (ending == Ending::kDiscard) {
+        TRY_ASSIGN(const overlay::Moved moved,
+                   announce_and_act(context, act_of(workspace.operations(), question)));
+        tell_discarded(context, moved);
+    }
+    return true;
 }
 
-Result<> settle_unfinished(Context& context, Workspace& workspace, bool interrupted,
-                           Ending ending) {
+bool was_interrupted(const overlay::Status& status) {
+    return status.tags.contains(overlay::kInterruptedTag);
+}
+
+Result<bool> tell_unfinished(Context& context, Workspace& workspace) {
     TRY_ASSIGN(const overlay::Status status, workspace.operations().status("", false));
     const std::uint64_t files = overlay::files_in(status.changes);
-    if (!status.task_open || files == 0) return {};
+    if (!status.task_open || files == 0) return false;
     const std::string count = fmt::format("{} {} modified.", counted(files, "file", "files"),
                                           files == 1 ? "was" : "were");
-    context.notes.line(interrupted ? "unwrite was interrupted during a task. " + count
-                                   : "A task was left unfinished. " + count);
+    context.notes.line(was_interrupted(status) ? "unwrite was interrupted during a task. " + count
+                                               : "A task was left unfinished. " + count);
     context.notes.print(change_lines(heaped(status.changes), kMostShown, colour_of(context.notes)));
+    return true;
+}
+
+Result<> settle_unfinished(Context& context, Workspace& workspace, Ending ending) {
+    TRY_ASSIGN(const bool open, tell_unfinished(context, workspace));
+    if (!open) return {};
     const Question question{"", "", "[C]ommit changes  [D]iscard and restore  [R]eview", ""};
     if (ending == Ending::kAsk && !can_ask()) {
-        context.notes.line(question.choices);
+        context.notes.line(question.choices + "  [K]eep");
         context.notes.line(
             "Kept: there is no terminal to ask. `unwrite recover --commit`, `--discard` or "
             "`--keep` decide, "
             "or `--on-unfinished` at the mount.");
         return {};
     }
-    return settle(context, workspace, ending, question);
+    TRY_ASSIGN(const bool answered, settle(context, workspace, ending, question));
+    if (answered) ignore(workspace.note_answered(), "the words are said once more, then");
+    return {};
 }
 
 void warn_of_moved(Context& context, const overlay::Moved& moved) {
     if (!moved.others.empty()) {
         context.notes.line("unwrite: this takes along the work of " + origins_words(moved.others));
     }
+    warn_of_behind(context, moved);
+}
+
+void warn_of_behind(Context& context, const overlay::Moved& moved) {
     if (!moved.behind.empty()) {
         context.notes.line("unwrite: this takes along what changed behind the mount:");
         for (std::size_t i = 0; i < std::min(moved.behind.size(), kMostShown); ++i) {

@@ -17,16 +17,25 @@ Result<Ending> parse_ending(const std::string& word);
 struct Question {
     std::string since;       ///< the changes since this node are shown; "" for the root
     std::string discard_to;  ///< discarding is a rollback to this node; "" for the whole task
-    std::string choices;     ///< "[C]ommit  [D]iscard  [R]eview"
-    std::string
-        session;  ///< whose work the question is about: discarding it takes along nobody else's
+    std::string choices;     ///< "[C]ommit  [D]iscard  [R]eview", to which "[K]eep" is added
+    /// Whose work the question is about: discarding it takes along nobody else's. "" for the whole
+    /// task.
+    std::string session;
 };
 
 /// Does what `ending` says; kAsk asks on a terminal and keeps (saying how to go on) elsewhere.
-Result<> settle(Context& context, Workspace& workspace, Ending ending, const Question& question);
+/// False when nobody answered: there is no terminal, its input ended, or Ctrl-C was pressed.
+Result<bool> settle(Context& context, Workspace& workspace, Ending ending,
+                    const Question& question);
 
-/// The sentence and the question of a task that an earlier mount left, when there is one.
-Result<> settle_unfinished(Context& context, Workspace& workspace, bool interrupted, Ending ending);
+/// Whether a daemon was killed in this task and nobody has answered since. `status`: since the
+/// root.
+bool was_interrupted(const overlay::Status& status);
+/// Says that a task is open which an earlier mount left, when there is one. False: there is none.
+Result<bool> tell_unfinished(Context& context, Workspace& workspace);
+/// The same, and its question. Once somebody has answered, the task no longer counts as
+/// interrupted.
+Result<> settle_unfinished(Context& context, Workspace& workspace, Ending ending);
 
 /// How to get back what a discard took.
 std::string way_back(const overlay::Moved& moved);
@@ -36,6 +45,8 @@ void print_moved(Context& context, const overlay::Moved& moved, const std::strin
 /// Whose work beside the asker's a restore takes along, and what changed behind the mount. On
 /// notes.
 void warn_of_moved(Context& context, const overlay::Moved& moved);
+/// The second half of it.
+void warn_of_behind(Context& context, const overlay::Moved& moved);
 
 /// Acts, or only says what would happen. The work of others and what changed behind the mount is
 /// said before it is taken along. `act` is one of rollback, undo, redo and discard.

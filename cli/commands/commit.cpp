@@ -46,8 +46,7 @@ Result<int> commit_paths(Context& context, Workspace& workspace, std::vector<std
         if (options.dry_run) return kDone;
         TRY(context.out.flush());
     }
-    if (asks &&
-        ask(context, "Accept this? It can then no longer be taken back. (y/n)", "yn") != 'y') {
+    if (asks && !confirm(context, "Accept this? It can then no longer be taken back. (y/n)")) {
         context.notes.line("Nothing was done.");
         return kNothingToDo;
     }
@@ -82,9 +81,9 @@ Result<int> commit(Context& context, const CommitOptions& options) {
                      "`unwrite status` shows what a commit of everything accepts");
     }
     if (!options.yes && !options.keep_history && can_ask() &&
-        ask(context,
-            "Accept all changes of this task? They can then no longer be taken back. (y/n)",
-            "yn") != 'y') {
+        !confirm(context,
+                 "Accept all changes of this task? They can then no longer be taken back. "
+                 "(y/n)")) {
         context.notes.line("Nothing was done.");
         return kNothingToDo;
     }

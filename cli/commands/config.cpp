@@ -295,7 +295,7 @@ Result<int> edit(Context& context, const ConfigOptions& /*options*/) {
         const Result<> changed = change(context, store, before, text);
         if (changed) return kDone;
         context.notes.line("unwrite: " + harmless(changed.error().message()));
-        if (can_ask() && ask(context, "Edit it again? (y/n)", "yn") == 'y') continue;
+        if (can_ask() && confirm(context, "Edit it again? (y/n)")) continue;
         scratch.keep();
         return Error(changed.error().kind(), changed.error().number(),
                      "config edit: nothing was changed; your text is in " + quote_name(copy));

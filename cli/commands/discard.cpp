@@ -2,6 +2,7 @@
 #include <cerrno>
 
 #include "cli/commands/commands.h"
+#include "cli/discarding.h"
 #include "cli/help.h"
 #include "cli/prompt.h"
 #include "cli/render.h"
@@ -45,7 +46,7 @@ Result<int> discard_paths(Context& context, Workspace& workspace,
         }
         TRY(check_can_ask());
         context.notes.print(change_lines(foreseen.changes, 20, Colour::kNo));
-        if (ask(context, "Discard these changes? (y/n)", "yn") != 'y') {
+        if (!confirm(context, "Discard these changes? (y/n)")) {
             context.notes.line("Nothing was done.");
             return kNothingToDo;
         }
@@ -75,14 +76,46 @@ Result<int> discard_work_of_agents(Context& context, Workspace& workspace,
         }
         TRY(check_can_ask());
         context.notes.print(change_lines(foreseen.changes, 20, Colour::kNo));
-        if (ask(context, "Discard what agents changed, and keep your own changes? (y/n)", "yn") !=
-            'y') {
+        if (!confirm(context, "Discard what agents changed, and keep your own changes? (y/n)")) {
             context.notes.line("Nothing was done.");
             return kNothingToDo;
         }
     }
     TRY_ASSIGN(const overlay::Moved moved, act(false));
     print_moved(context, moved, done, false);
+    return kDone;
+}
+
+Result<Discarding> wanted_of_task(Context& context, Workspace& workspace, const Discardable& what) {
+    TRY(check_can_ask());
+    return ask_to_discard(context, workspace, what);
+}
+
+Result<int> discard_task(Context& context, Workspace& workspace, const DiscardOptions& options) {
+    const Act act = [&](overlay::Consent consent) {
+        return workspace.operations().discard(asker(), options.purge, consent);
+    };
+    const Discardable what{"", "", act, options.purge};
+    if (options.dry_run) return restore(context, true, "discarded the task", act);
+    Discarding wanted = Discarding::kAll;
+    if (!options.yes) {
+        TRY_ASSIGN(wanted, wanted_of_task(context, workspace, what));
+    }
+    if (wanted == Discarding::kAgents) {
+        TRY_ASSIGN(const overlay::Moved moved,
+                   discard_of_agents(workspace.operations(), what, false));
+        print_moved(context, moved, "took back what agents changed", false);
+        return kDone;
+    }
+    if (wanted != Discarding::kAll) {
+        context.notes.line("Nothing was done.");
+        return kNothingToDo;
+    }
+    TRY_ASSIGN(const overlay::Moved moved,
+               options.yes ? announce_and_act(context, act) : act(overlay::Consent::kAll));
+    ignore(workspace.note_answered(), "a later mount says that it was interrupted, then");
+    print_moved(context, moved, "discarded the task", false);
+    if (!options.purge && !context.json) context.out.line(way_back(moved));
     return kDone;
 }
 
@@ -95,27 +128,7 @@ Result<int> discard(Context& context, const DiscardOptions& options) {
     }
     const bool whole = std::find(paths.begin(), paths.end(), "") != paths.end();
     if (!paths.empty() && !whole) return discard_paths(context, workspace, paths, options);
-    const Act act = [&](overlay::Consent consent) {
-        return workspace.operations().discard(asker(), options.purge, consent);
-    };
-    if (options.dry_run || !options.yes) {
-        TRY_ASSIGN(const overlay::Moved foreseen, act(overlay::Consent::kNone));
-        warn_of_moved(context, foreseen);
-        if (options.dry_run) {
-            print_moved(context, foreseen, "discarded the task", true);
-            return kDone;
-        }
-        TRY(check_can_ask());
-        if (ask(context, "Discard all changes from this task? (y/n)", "yn") != 'y') {
-            context.notes.line("Nothing was done.");
-            return kNothingToDo;
-        }
-    }
-    TRY_ASSIGN(const overlay::Moved moved,
-               options.yes ? announce_and_act(context, act) : act(overlay::Consent::kAll));
-    print_moved(context, moved, "discarded the task", false);
-    if (!options.purge && !context.json) context.out.line(way_back(moved));
-    return kDone;
+    return discard_task(context, workspace, options);
 }
 
 }  // namespace

@@ -191,7 +191,7 @@ bool wants_revert_request(Context& context, const git::UndoReport& report) {
     if (report.end != git::UndoEnd::kMerged || !report.revert_pull_request.empty()) return false;
     if (can_ask() && !context.json) {
         ignore(context.out.flush(), "a failure to write is told at the end");
-        return ask(context, "Create a revert pull request? (y/n)", "yn") == 'y';
+        return confirm(context, "Create a revert pull request? (y/n)");
     }
     context.notes.line("hint: run the same command with --revert-merged to create it");
     return false;

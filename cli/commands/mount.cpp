@@ -2,6 +2,7 @@
 #include "cli/editing_room.h"
 #include "cli/help.h"
 #include "cli/mounting.h"
+#include "cli/place.h"
 #include "cli/settle.h"
 #include "cli/text.h"
 
@@ -16,7 +17,11 @@ struct MountOptions {
 
 Result<int> mount(Context& context, const MountOptions& options) {
     TRY_ASSIGN(const Ending ending, parse_ending(options.on_unfinished));
-    TRY_ASSIGN(const control::DaemonInfo info, mount_directory(context, options.request));
+    MountRequest request = options.request;
+    if (request.directory.empty()) {
+        TRY_ASSIGN(request.directory, place_to_mount(context, "unwrite mount DIR"));
+    }
+    TRY_ASSIGN(const control::DaemonInfo info, mount_directory(context, request));
     if (options.request.foreground) return kDone;
     TRY_ASSIGN(Workspace workspace, Workspace::open_mounted(info.mount_point));
     TRY_ASSIGN(const overlay::Status status, workspace.operations().status("", false));
@@ -33,7 +38,7 @@ Result<int> mount(Context& context, const MountOptions& options) {
     tell_set_aside(context, info.set_aside);
     tell_in_use(context, info.in_use);
     tell_taken_back(context, info.taken_back);
-    TRY(settle_unfinished(context, workspace, info.interrupted, ending));
+    TRY(settle_unfinished(context, workspace, ending));
     return kDone;
 }
 
@@ -43,7 +48,9 @@ void add_mount(CLI::App& app, Context& context) {
     const auto options = std::make_shared<MountOptions>();
     CLI::App* command = add_command(
         app, context, "mount", "Mount unwrite over DIR and record every change", options, mount);
-    command->add_option("DIR", options->request.directory, "The directory")->required();
+    command->add_option(
+        "DIR", options->request.directory,
+        "The directory; without it the top of the git work tree, or the current directory");
     command->add_option("--at", options->request.at, "Mount at MNT instead of over DIR itself")
         ->type_name("MNT");
     command->add_flag("--foreground", options->request.foreground,
@@ -59,7 +66,7 @@ void add_mount(CLI::App& app, Context& context) {
                      "If there are changes from an earlier task: ask, keep, commit or discard them")
         ->type_name("ANSWER");
     describe(*command,
-             {.usage = "[OPTIONS] DIR",
+             {.usage = "[OPTIONS] [DIR]",
               .examples = {{"unwrite mount . && cd .", "this directory, then enter the mount"},
                            {"unwrite mount ~/project --on-unfinished keep", "ask nothing"}},
               .note = "Programs that already use the directory bypass unwrite; the command "

@@ -31,8 +31,6 @@ Ending ending_of(const RecoverOptions& options) {
 Result<int> recover(Context& context, const RecoverOptions& options) {
     TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
     const bool finished = workspace.found() != nullptr && workspace.found()->finished_restore;
-    const bool interrupted = workspace.found() != nullptr ? workspace.found()->interrupted
-                                                          : workspace.remote()->info().interrupted;
     TRY_ASSIGN(overlay::Status status, workspace.operations().status("", false));
     if (status.wounded && !options.status) {
         TRY(workspace.operations().recover());
@@ -53,7 +51,7 @@ Result<int> recover(Context& context, const RecoverOptions& options) {
     tell_taken_back(context, taken_back);
     if (context.json) {
         control::Json json = control::encode(status);
-        json["interrupted"] = interrupted;
+        json["interrupted"] = was_interrupted(status);
         json["finished_restore"] = finished;
         json["set_aside"] = control::encode_texts(set_aside);
         json["taken_back"] = control::encode_texts(taken_back);
@@ -64,7 +62,7 @@ Result<int> recover(Context& context, const RecoverOptions& options) {
                          summary_words(status.changes) + " since n" + std::to_string(status.root));
     }
     if (options.status) return status.wounded ? kNeedsRecovery : kDone;
-    TRY(settle_unfinished(context, workspace, interrupted, ending_of(options)));
+    TRY(settle_unfinished(context, workspace, ending_of(options)));
     return kDone;
 }
 

@@ -38,8 +38,7 @@ Result<bool> may_delete(Context& context, const overlay::Moved& foreseen,
     }
     context.notes.line("Created since " + since + ", and would be deleted:");
     context.notes.print(change_lines(deleted, 20, Colour::kNo));
-    return ask(context, deleted.size() > 1 ? "Delete them? (y/n)" : "Delete it? (y/n)", "yn") ==
-           'y';
+    return confirm(context, deleted.size() > 1 ? "Delete them? (y/n)" : "Delete it? (y/n)");
 }
 
 Result<int> restore_paths(Context& context, const RestoreOptions& options) {

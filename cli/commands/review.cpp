@@ -74,6 +74,7 @@ class Dialogue {
             show(diffs[i]);
             TRY(judge(judged_[i], i + 1));
         }
+        if (left_) judged_.clear();
         return std::move(judged_);
     }
 
@@ -87,8 +88,7 @@ class Dialogue {
     Result<> judge(Judged& one, std::size_t number) {
         const std::string question = fmt::format(
             "{} of {}: [a]ccept  [r]eject  [h]unks  [s]kip  [q]uit", number, judged_.size());
-        // The last letter is the answer where there is no more input: nothing is decided then.
-        switch (ask(context_, question, "arhsq")) {
+        switch (ask_unless_left(question, {{"accept", "reject", "hunks", "skip", "quit"}})) {
             case 'a':
                 one.verdict = Verdict::kAccept;
                 return {};
@@ -114,7 +114,8 @@ class Dialogue {
         if (hunks.size() < 2 || one.change.kind == overlay::ChangeKind::kCreated) {
             context_.notes.line(same ? "It has no parts to be told apart."
                                      : "It is changing right now.");
-            const char answer = ask(context_, "[a]ccept  [r]eject  [s]kip it whole", "ars");
+            const char answer = ask_unless_left("[a]ccept  [r]eject  [s]kip it whole",
+                                                {{"accept", "reject", "skip"}});
             one.verdict = answer == 'a'   ? Verdict::kAccept
                           : answer == 'r' ? Verdict::kReject
                                           : Verdict::kOpen;
@@ -126,11 +127,10 @@ class Dialogue {
                 diff_lines({.change = one.change, .text = hunks[i], .lines = {}}, true,
                            context_.notes.has_colour() ? Colour::kYes : Colour::kNo));
             const char answer =
-                ask(context_,
-                    fmt::format("hunk {} of {}: [a]ccept  [r]eject  [s]kip the file", i + 1,
-                                hunks.size()),
-                    "ars");
-            if (answer == 's') {
+                ask_unless_left(fmt::format("hunk {} of {}: [a]ccept  [r]eject  [s]kip the file",
+                                            i + 1, hunks.size()),
+                                {{"accept", "reject", "skip"}});
+            if (answer == 's' || answer == kNoAnswer) {
                 one = {one.change, Verdict::kOpen, {}, {}};
                 return {};
             }
@@ -141,10 +141,31 @@ class Dialogue {
         return {};
     }
 
+    /// After Ctrl-C, and where the input ends: everything that was said of the files is dropped,
+    /// but not without a question. kNoAnswer: it is.
+    char ask_unless_left(const std::string& question, const Answers& answers) {
+        for (;;) {
+            const char answer = ask(context_, question, answers);
+            if (answer != kNoAnswer) return answer;
+            const auto decided =
+                std::count_if(judged_.begin(), judged_.end(),
+                              [](const Judged& one) { return one.verdict != Verdict::kOpen; });
+            if (decided > 0 &&
+                ask(context_,
+                    "Leave, and drop what you said of " +
+                        counted(static_cast<std::uint64_t>(decided), "file", "files") + "? (y/n)",
+                    {{"yes", "no"}}) == 'n')
+                continue;
+            ended_ = left_ = true;
+            return kNoAnswer;
+        }
+    }
+
     Context& context_;
     Workspace& workspace_;
     std::vector<Judged> judged_;
     bool ended_ = false;
+    bool left_ = false;  ///< nothing of it is to be done
 };
 
 Result<overlay::Decision> decision_of_answers(Context& context, Workspace& workspace) {
@@ -199,8 +220,7 @@ Result<int> review_in_lines(Context& context, Workspace& workspace, const Review
                    workspace.operations().decide(asker(), decision, true));
         print_decided(context, foreseen, true);
         TRY(context.out.flush());
-        if (ask(context, "Do so? What is accepted can then no longer be taken back. (y/n)", "yn") !=
-            'y') {
+        if (!confirm(context, "Do so? What is accepted can then no longer be taken back. (y/n)")) {
             context.notes.line("Nothing was done.");
             return kNothingToDo;
         }

@@ -13,8 +13,10 @@
 #include "cli/editing_room.h"
 #include "cli/guard.h"
 #include "cli/heaps.h"
+#include "cli/held_terminal.h"
 #include "cli/help.h"
 #include "cli/mounting.h"
+#include "cli/place.h"
 #include "cli/prompt.h"
 #include "cli/render.h"
 #include "cli/settle.h"
@@ -28,6 +30,7 @@ namespace {
 
 struct RunOptions {
     std::string session;
+    std::string workspace;  ///< to be mounted, where nothing is mounted
     std::string on_exit = "ask";
     bool discard_on_failure = false;
     bool leave_running = false;
@@ -59,28 +62,8 @@ Result<bool> is_wanted(Context& context, const RunOptions& options) {
                          "no terminal to ask on",
                      "use --yes to run it without being asked");
     }
-    return ask(context, "What " + words + " does elsewhere cannot be taken back. Run it? (y/n)",
-               "yn") == 'y';
-}
-
-/// The workspace around the base directory, mounted; the base directory itself becomes one when
-/// there is none.
-Result<Workspace> mounted(Context& context) {
-    Result<Workspace> workspace = Workspace::open_mounted(context.base);
-    if (workspace || workspace.error().kind() != ErrorKind::kNoWorkspace) return workspace;
-    MountRequest request;
-    request.directory = state_above(context.base);
-    TRY_ASSIGN(const std::vector<control::MountPoint> mounts, control::unwrite_mounts());
-    const std::optional<control::MountPoint> dead = control::mount_above(mounts, context.base);
-    if (request.directory.empty()) request.directory = dead ? dead->path : context.base;
-    TRY_ASSIGN(const control::DaemonInfo info, mount_directory(context, request));
-    context.notes.line("mounted " + quote_name(info.workspace));
-    tell_set_aside(context, info.set_aside);
-    tell_in_use(context, info.in_use);
-    tell_taken_back(context, info.taken_back);
-    TRY_ASSIGN(Workspace fresh, Workspace::open_mounted(info.mount_point));
-    TRY(settle_unfinished(context, fresh, info.interrupted, Ending::kKeep));
-    return fresh;
+    return confirm(context,
+                   "What " + words + " does elsewhere cannot be taken back. Run it? (y/n)");
 }
 
 /// Whether to confine: the options, and UNWRITE_CONFINE (yes, no, required) where they are silent.
@@ -89,15 +72,20 @@ Result<Walls> walls_of(const RunOptions& options) {
     const char* set = std::getenv("UNWRITE_CONFINE");
     const std::string named = set != nullptr && *set != '\0' ? set : "yes";
     if (named != "yes" && named != "no" && named != "required") {
-        return Error(ErrorKind::kUsage, EINVAL,
-                     "run: UNWRITE_CONFINE is " + quote_name(named) + ", not yes, no or required");
+        return Error(ErrorKind::kUsage, EINVAL, "run: UNWRITE_CONFINE=" + quote_name(named),
+                     "set it to yes, no or required, or unset it");
     }
     if (options.network != "host" && options.network != "none") {
-        return Error(ErrorKind::kUsage, EINVAL,
-                     "run: --network " + quote_name(options.network) + " is neither host nor none");
+        return Error(ErrorKind::kUsage, EINVAL, "run: --network " + quote_name(options.network),
+                     "it is --network host or --network none");
     }
     if (options.no_confine && (options.require_confinement || options.network == "none")) {
-        return Error(ErrorKind::kUsage, EINVAL, "run: --no-confine contradicts the other options");
+        return Error(
+            ErrorKind::kUsage, EINVAL,
+            std::string("run: --no-confine and ") +
+                (options.require_confinement ? "--require-confinement" : "--network none") +
+                " contradict each other",
+            "leave one of them out");
     }
     if (options.require_confinement) return Walls::kRequired;
     if (options.no_confine) return Walls::kNone;
@@ -132,7 +120,7 @@ Result<std::vector<std::string>> confined(const Context& context, const Workspac
         if (!there) {
             return Error(ErrorKind::kUsage, there.error().number(),
                          "run: --write " + quote_name(place) + ": " + there.error().message(),
-                         "name a directory that is there");
+                         "name a directory or file that exists");
         }
         writable.push_back(*real);
     }
@@ -176,10 +164,12 @@ Result<Ran> run_command(Context& context, Workspace& workspace, const RunOptions
     ran.session =
         options.session.empty() ? fmt::format("run-{}", ran.node.number) : options.session;
     ignore(context.notes.flush(), "before the command prints");
+    const HeldTerminal terminal;
     const Result<Ended> ended = [&] {
         const RunQuestions questions(*workspace.mount(), ran.session);
         return guard.run(directory, ran.session);
     }();
+    terminal.take_back();
     const Result<> closed = workspace.operations().end_run(ran.node.number);
     if (!ended) return ended.error();
     if (!closed) return closed.error();
@@ -226,28 +216,30 @@ Result<> finish(Context& context, Workspace& workspace, const RunOptions& option
     const std::string node = fmt::format("n{}", ran.node.number);
     const Question question{node, clean_before ? "" : node, "[C]ommit  [D]iscard  [R]eview",
                             ran.session};
-    return settle(context, workspace, ending, question);
+    TRY(settle(context, workspace, ending, question));
+    return {};
 }
 
 Result<int> run(Context& context, const RunOptions& options) {
     if (options.command.empty()) {
-        return Error(ErrorKind::kUsage, EINVAL, "run: no command",
-                     "unwrite run [OPTIONS] -- COMMAND [ARGUMENTS]");
+        return Error(ErrorKind::kUsage, EINVAL, "run: no command after \"--\"",
+                     "write the command behind it: unwrite run -- make install");
     }
     if (!options.inside.root.empty()) return run_inside(options);
-    TRY(parse_ending(options.on_exit));
+    const Result<Ending> ending = parse_ending(options.on_exit);
+    if (!ending) return ending.error().with_context("run: --on-exit");
     TRY(walls_of(options));
     TRY_ASSIGN(const bool wanted, is_wanted(context, options));
     if (!wanted) {
         context.notes.line("Nothing was done.");
         return kNothingToDo;
     }
-    TRY_ASSIGN(Workspace workspace, mounted(context));
+    TRY_ASSIGN(Workspace workspace, workspace_for_run(context, options.workspace));
     TRY_ASSIGN(const overlay::Status before, workspace.operations().status("", false));
     TRY_ASSIGN(const Ran ran, run_command(context, workspace, options));
     if (ran.ended.exec_failure != 0) {
-        context.notes.line("unwrite: run " + quote_name(options.command[0]) + ": " +
-                           Error(ran.ended.exec_failure).message());
+        context.notes.line("unwrite: " +
+                           not_started_words(options.command[0], ran.ended.exec_failure));
     }
     const Result<> finished = finish(context, workspace, options, ran, before.changes.empty());
     if (!finished) return finished.error();
@@ -262,6 +254,11 @@ void add_run(CLI::App& app, Context& context, const std::vector<std::string>& re
     CLI::App* command =
         add_command(app, context, "run",
                     "Run a command in a sandbox, as one step you can take back", options, run);
+    command
+        ->add_option("--workspace", options->workspace,
+                     "Mount DIR and run the command there, instead of the top of the git work tree "
+                     "or the current directory")
+        ->type_name("DIR");
     command
         ->add_option("--session", options->session,
                      "A name for what it changes, for \"unwrite undo NAME\"")

@@ -5,6 +5,7 @@
 #include "cli/heaps.h"
 #include "cli/help.h"
 #include "cli/render.h"
+#include "cli/settle.h"
 #include "cli/text.h"
 #include "cli/workspace.h"
 #include "overlay/changes.h"
@@ -46,6 +47,8 @@ void print_text(Context& context, const Workspace& workspace, const overlay::Sta
                     since.empty() ? fmt::format("n{}", status.root) : quote_name(since));
     if (!status.checkpoint.empty()) head += ", checkpoint " + quote_name(status.checkpoint);
     context.out.line(head + "; " + git_words(status, workspace));
+    if (since.empty() && was_interrupted(status))
+        context.out.line("unwrite was interrupted during this task; `unwrite recover` settles it");
     const overlay::StateNotes state = overlay::notes_of(log);
     for (const auto& [node, notes] : state.notes) {
         for (const std::string& note : notes)

@@ -97,7 +97,7 @@ TEST(Binary, TheManualPageHasEveryCommand) {
 TEST(Binary, UsageErrorsAre2) {
     const Scratch scratch;
     for (const char* words :
-         {"", "explode", "status --nonsense", "mount", "undo a b", "redo 0", "undo 0", "run",
+         {"", "explode", "status --nonsense", "mount a b", "undo a b", "redo 0", "undo 0", "run",
           "run --", "recover --commit --discard", "mount . --on-unfinished never", "restore",
           "checkpoint n7", "checkpoint a..b", "checkpoint root", "run --on-exit never -- true",
           "redo x"}) {

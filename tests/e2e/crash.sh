@@ -84,7 +84,7 @@ S68_S83_each_answer_on_a_terminal() {
         rm -rf "$W"
         mkdir "$W"
         six_changes
-        python3 "$here/terminal.py" "[C]ommit changes  [D]iscard and restore  [R]eview=$answer" -- \
+        python3 "$here/terminal.py" "[C]ommit changes  [D]iscard and restore  [R]eview=$answer" "(y/n)=y" -- \
             "$program" --json mount "$W" >"$scratch/out"
         daemon=$(grep -o '"pid":[0-9]*' "$scratch/out" | cut -d: -f2)
         echo "$daemon" >>"$scratch/daemons"

@@ -8,7 +8,8 @@ S165_what_cannot_be_mounted() {
     expect 1 mount "$scratch/nothing-there"
     err_has "nothing-there"
     expect 2 mount /
-    expect 2 mount
+    expect 2 -C / mount
+    expect 2 -C "$HOME" mount
     expect 2 no-such-command
     expect 2 mount "$W" --on-unfinished maybe
     UNWRITE_IDLE=asleeep expect 2 mount "$W"

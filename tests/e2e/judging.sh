@@ -15,7 +15,7 @@ S54_S55_S62_a_review_after_a_run_is_on_the_screen() {
     sees "+two"
     remember changed
     say "who leaves it is asked again"
-    keys a C-c
+    keys a C-c y
     wait_for "the question again" asks_again
     same changed
     say "every time it begins anew"
@@ -124,7 +124,7 @@ S55_ctrl_z_gives_the_shell_its_terminal_back() {
     say "back in the review all is as it was left"
     keys "clear; fg" Enter
     sees "1 accepted, 1 open"
-    keys C-c
+    keys C-c y
     sees "Nothing was done."
     same changed
     say "and at the question after a run, which is put again"
@@ -135,6 +135,8 @@ S55_ctrl_z_gives_the_shell_its_terminal_back() {
     keys "clear; fg" Enter
     sees "[R]eview"
     keys d Enter
+    sees "Discard all changes from this task? (y/n)"
+    keys y Enter
     sees "Discarded"
     same changed
     close_screen

@@ -169,6 +169,10 @@ S55_S63_leaving_the_screen_changes_nothing() {
     keys q
     sees "Do so?"
     keys C-c
+    sees "Leave, and drop these decisions? (y/n)"
+    keys n
+    sees "2 rejected"
+    keys C-c y
     sees "ended with 3"
     sees "Nothing was done."
     close_screen
@@ -207,7 +211,7 @@ S55_the_screen_follows_the_size_of_the_terminal() {
     sees "1 accepted, 3 open"
     keys v
     wait_for "both versions in one line" side_by_side
-    keys C-c
+    keys C-c y
     sees "ended with 3"
     close_screen
     end
@@ -249,7 +253,7 @@ S55_odd_files_are_shown_safely() {
     say "the filter leaves what holds all its words"
     keys f heap/7 Enter
     sees "of 11"
-    keys a r C-c
+    keys a r C-c y
     sees "ended with 3"
     close_screen
     say "where the locale has no UTF-8, characters have numbers"
@@ -328,6 +332,8 @@ S54_S55_S61_S63_a_run_and_a_discard_on_a_terminal() {
     keys C-c
     wait_for "the question again" asked_again
     keys c Enter
+    sees "Accept 3 files for good? (y/n)"
+    keys y Enter
     sees "Committed."
     sees "ended with 0"
     close_screen
@@ -344,7 +350,9 @@ S54_S55_S61_S63_a_run_and_a_discard_on_a_terminal() {
     same changed
     open_screen 100 20 discard
     sees "(y/n)"
-    keys x Enter y Enter
+    keys x Enter
+    sees "Type y or n."
+    keys y Enter
     sees "ended with 0"
     close_screen
     same kept

@@ -1,25 +1,36 @@
 """Runs a program on a plain terminal of its own (no colours, no full screen) and answers its questions.
 
-    terminal.py "QUESTION=ANSWER" ... -- PROGRAM ARGUMENTS...
+    terminal.py [--columns N] "QUESTION=ANSWER" ... -- PROGRAM ARGUMENTS...
 
-Each question must turn up in the output, in this order; its answer is typed then. Prints everything that was shown and
-ends with the program's exit status, or 99 when a question did not come within twenty seconds.
+Each question must turn up in the output, in this order; its answer is typed then, with Enter behind it; "^C" and "^D"
+are those keys. Prints everything that was shown and ends with the program's exit status, or 99 when a question did not
+come within twenty seconds.
 """
 
+import fcntl
 import os
 import pty
 import select
+import struct
 import sys
+import termios
 import time
+
+KEYS = {"^C": b"\x03", "^D": b"\x04"}
 
 
 def main():
+    columns = 80
+    if sys.argv[1] == "--columns":
+        columns = int(sys.argv[2])
+        del sys.argv[1:3]
     dashes = sys.argv.index("--")
     dialogue = [word.rsplit("=", 1) for word in sys.argv[1:dashes]]
     pid, terminal = pty.fork()
     if pid == 0:
         os.environ["NO_COLOR"] = "1"
         os.environ["TERM"] = "dumb"
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         os.execvp(sys.argv[dashes + 1], sys.argv[dashes + 1:])
     shown = b""
     searched = 0
@@ -40,7 +51,7 @@ def main():
         while dialogue and (at := shown.find(dialogue[0][0].encode(), searched)) >= 0:
             question, answer = dialogue.pop(0)
             searched = at + len(question)
-            os.write(terminal, answer.encode() + b"\n")
+            os.write(terminal, KEYS.get(answer, answer.encode() + b"\n"))
             end = time.monotonic() + 20
     sys.stdout.write(shown.decode(errors="replace").replace("\r\n", "\n"))
     status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])

@@ -257,7 +257,7 @@ S54_S55_S61_run_summary() {
     err_has "+12 -0 across 16 files"
     u undo
     say "on a terminal it asks"
-    python3 "$here/terminal.py" "C]ommit  [D]iscard  [R]eview=r" "C]ommit  [D]iscard  [R]eview=d" -- \
+    python3 "$here/terminal.py" "C]ommit  [D]iscard  [R]eview=r" "C]ommit  [D]iscard  [R]eview=d" "(y/n)=y" -- \
         "$program" run -- sh -c 'echo added >>notes.txt; echo b >fresh' >"$scratch/out"
     cat "$scratch/out"
     out_has "Modified 1 file, created 1"

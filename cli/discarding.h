@@ -1,0 +1,36 @@
+// What is said and asked before a discard, wherever it was asked for: by `unwrite discard`, and by
+// the letter D of the question after a run, at a mount and in `recover`.
+#pragma once
+
+#include <string>
+
+#include "cli/settle.h"
+
+namespace unwrite::cli {
+
+/// What is to be discarded.
+struct Discardable {
+    std::string since;    ///< everything since this node; "" for the whole task
+    std::string session;  ///< of the run that `since` began; "" for the whole task
+    Act act;              ///< the discard of everything
+    bool whole = false;   ///< all of it or nothing
+};
+
+enum class Discarding {
+    kUnanswered,  ///< the input ended, or Ctrl-C was pressed
+    kNothing,
+    kAgents,  ///< only what agents changed
+    kAll,
+};
+
+/// Says since when it goes back, how many files of whom that are, what changed behind the mount,
+/// and which commits, branches, tags and stash entries of git go. Then it asks, first for the
+/// agents' changes alone where the user made some of the others. Discards nothing.
+Result<Discarding> ask_to_discard(Context& context, Workspace& workspace, const Discardable& what);
+
+/// Takes back what agents changed: in the whole task, or in the run alone. kConflict lists what
+/// both an agent and the user changed so that it cannot be told apart; nothing is done then.
+Result<overlay::Moved> discard_of_agents(overlay::Operations& operations, const Discardable& what,
+                                         bool dry_run);
+
+}  // namespace unwrite::cli
