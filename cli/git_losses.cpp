@@ -146,6 +146,7 @@ class Losses {
                                      change.before.substr(0, kShortId)));
             return;
         }
+        known_.push_back(change.after);  // said once
         line(fresh ? where + ", with " + count + ":" : count + " on " + where + ":");
         for (const std::string& one : commits->first)
             line("  " + one);
@@ -154,7 +155,7 @@ class Losses {
     }
 
     std::string root_;
-    std::vector<std::string> known_;  ///< commits that stay
+    std::vector<std::string> known_;  ///< commits that stay, or were named
     std::string text_;
 };
 
@@ -213,8 +214,11 @@ Result<std::string> git_losses(Workspace& workspace, const std::string& since,
     std::map<std::string, RefChange> refs = ref_changes(diffs, packed ? *packed : "");
     if (now.branch.empty() && now.head != then.head) refs["HEAD"] = {then.head, now.head};
     Losses losses(workspace.root(), refs, then);
-    for (const auto& [ref, change] : refs)
-        losses.add_ref(ref, change);
+    for (const bool fresh : {false, true}) {
+        for (const auto& [ref, change] : refs) {
+            if (change.before.empty() == fresh) losses.add_ref(ref, change);
+        }
+    }
     losses.add_stash(then, now);
     const std::string text = losses.take();
     return text.empty() ? text : "In git, this takes away:\n" + text;

@@ -141,7 +141,9 @@ char ask(Context& context, const std::string& question, const Answers& answers) 
     std::string line;
     for (;;) {
         const std::size_t columns = columns_of_terminal();
+        // In the background this waits until the user brings us to the front.
         ::tcflush(STDIN_FILENO, TCIFLUSH);
+        g_woken = 0;
         context.notes.print(folded(question, columns) + " ");
         const Result<> shown = context.notes.flush();
         const Read read = shown ? read_answer(line) : Read::kEnd;

@@ -77,7 +77,8 @@ S63_a_discard_says_what_goes() {
     cat >"$scratch/work" <<'SHELL'
 echo a >a && git add a && git commit -qm "Add a"
 echo b >b && git add b && git commit -qm "Add b"
-git branch side
+git checkout -qb side && git commit -qm "On the side" --allow-empty && git checkout -q main
+git branch other
 echo more >>f && git stash -q
 SHELL
     cp "$scratch/work" "$W/work"
@@ -88,8 +89,9 @@ SHELL
     on_a_terminal "(y/n)=n" "Discard all changes from this task? (y/n)=n" -- discard || [[ $? == 3 ]]
     cp "$scratch/out" "$scratch/said"
     local line
+    [[ $(grep -c " Add a" "$scratch/out") == 1 ]] || fail "a commit is named more than once"
     for line in "changed since 20" "by run-" "1 file by the user" "2 commits on main:" " Add a" " Add b" \
-        "the new branch side" "1 stash entry:" "WIP on main" "Discard only the agents' changes, and keep yours? (y/n)"; do
+        "the new branch side, with 1 commit:" " On the side" "the new branch other" "1 stash entry:" "WIP on main" "Discard only the agents' changes, and keep yours? (y/n)"; do
         out_has "$line"
     done
     say "the letter D says the same"
