@@ -92,12 +92,13 @@ char act_as_agent() {
     if (!remote->check(false) || !is_refused(remote->check(true))) return '9';
     if (!is_refused(remote->end_run(5))) return 'e';
     if (!is_refused(remote->recover())) return 'r';
+    if (!is_refused(remote->note_answered())) return 'q';
     return 'a';
 }
 
 char act_as_user() {
     const auto remote = connect();
-    return remote && remote->commit({}, "", false) &&
+    return remote && remote->commit({}, "", false) && remote->note_answered() &&
                    remote->discard({}, false, overlay::Consent::kAll)
                ? 'u'
                : 'x';
@@ -117,6 +118,7 @@ class AgentsTest : public testing::Test {
     void start() {
         Service service;
         service.stop = []() -> Result<> { return {}; };
+        service.answered = []() -> Result<> { return {}; };
         ServerOptions options;
         options.id = "00ff";
         Result<std::unique_ptr<Server>> started =
