@@ -9,6 +9,8 @@
 //   [journal]  reserve = "64M" (free space that agents' before-images leave alone; "0": none)
 //              compress = "background" | "off" (captured bytes, when they are cold)
 //   [policy]   profile = "default" | "strict-forge" | "none"   ask_timeout = "60s"
+//              bind = "agents" | "everyone" (whom the default profile, databases, and rules that do
+//              not say it themselves bind)
 //              size_cap = "10M" (0: no limit)   size_cap_for = "agents" | "everyone"
 //              databases = "agents" | "everyone" (are asked about) | "allow"
 //   [policy.breaker]   for = "agents" | "everyone"   deleted_share = "50%" ("0%": no limit; so for
@@ -16,12 +18,13 @@
 //                      directories_per_second = 0   overwritten, overwritten_per_second = "0"
 //   [[policy.rule]]  pattern = "..."
 //                    action = "allow" | "ask" | "deny-write" | "deny" | "hide" | "watch"
-//                    for = "everyone" | "agents"  reason = "..."
+//                    for = "agents" | "everyone"  reason = "..."
 // The rules of both files follow those of the profile, the workspace's last.
 #pragma once
 
 #include <chrono>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,11 +44,13 @@ struct Config {
     overlay::Retention retention{30 * 86400ull, 0, 0};
 
     std::string profile = "default";
+    overlay::Subjects bind = overlay::Subjects::kAgents;
     std::vector<overlay::Rule> rules{};  ///< in order; `source` is "file:line"
+    std::set<std::size_t> unsaid{};      ///< those of them that do not say whom they bind
     std::chrono::seconds ask_timeout{60};
     overlay::SizeCap size_cap{std::uint64_t{10} << 20, overlay::Subjects::kAgents};
     overlay::BreakerLimits breaker{.deleted_share = 50};
-    std::string databases = "agents";
+    std::optional<std::string> databases{};  ///< without a value, those whom `bind` names
     std::optional<std::uint64_t> reserve{};  ///< bytes; without a value, what Reserve takes
     bool uncompressed = false;               ///< captured bytes stay as they are
 
@@ -54,6 +59,8 @@ struct Config {
     /// Those of `rules` that are about no name below `workspace`, a descriptor of the raw
     /// directory. Looks at each name.
     Result<std::vector<overlay::RuleShown>> unmatched_rules(int workspace) const;
+    /// `rules`, each with those whom it binds.
+    std::vector<overlay::Rule> bound_rules() const;
     /// UNWRITE_COMPRESS_AFTER has a say in when bytes are cold, for tests.
     std::optional<std::chrono::milliseconds> compress_after() const;
     overlay::SessionOptions session_options(

@@ -42,6 +42,7 @@ constexpr std::array kKeys = {
     ConfigKey{"tools.revert_to_state.enabled", Takes::kFlag, "false", kFlags, Counts::kOwnFile},
     ConfigKey{"policy.profile", Takes::kText, R"("default")",
               R"("default", "strict-forge" or "none")", Counts::kAtOnce},
+    ConfigKey{"policy.bind", Takes::kText, R"("agents")", kWhom, Counts::kAtOnce},
     ConfigKey{"policy.databases", Takes::kText, R"("agents")", R"("agents", "everyone" or "allow")",
               Counts::kAtOnce},
     ConfigKey{"policy.ask_timeout", Takes::kText, R"("60s")",

@@ -81,11 +81,19 @@ Error bad_value(const std::string& file, const toml::source_region& at, const st
 
 namespace {
 
+// What frees a path frees it for everyone, and what is hidden is hidden from everyone.
+bool follows_bind(const Rule& rule) {
+    return !rule.pattern.starts_with('!') && rule.action != overlay::Action::kAllow &&
+           rule.action != overlay::Action::kHide;
+}
+
 Result<> read_rules(const toml::node& node, const std::string& file, Config& config) {
     const toml::array* rules = node.as_array();
     if (rules == nullptr) return bad_value(file, node.source(), "policy.rule");
     for (const toml::node& rule : *rules) {
         TRY_ASSIGN(config.rules.emplace_back(), read_rule(rule, file));
+        if (!rule.as_table()->contains("for") && follows_bind(config.rules.back()))
+            config.unsaid.insert(config.rules.size() - 1);
         // Compiled one by one, so that a wrong pattern is found where it stands.
         TRY(overlay::Policy::compile({config.rules.back()}));
     }
@@ -101,6 +109,10 @@ bool read_setting(const std::string& name, const std::string& text, Config& conf
     if (name == "profile") {
         config.profile = text;
         return is_one_of(text, {"default", "strict-forge", "none"});
+    }
+    if (name == "bind") {
+        config.bind = text == "agents" ? Subjects::kAgents : Subjects::kEveryone;
+        return is_one_of(text, {"agents", "everyone"});
     }
     if (name == "databases") {
         config.databases = text;
@@ -191,7 +203,8 @@ Result<> read_policy(const toml::table& table, const std::string& file, Config& 
             TRY(read_breaker(node, file, config));
             continue;
         }
-        if (!is_one_of(key, {"profile", "databases", "size_cap", "size_cap_for", "ask_timeout"}))
+        if (!is_one_of(key,
+                       {"profile", "bind", "databases", "size_cap", "size_cap_for", "ask_timeout"}))
             return wrong_value(file, name.source(), "unknown key " + quote_name("policy." + key));
         if (!node.is_string() || !read_setting(key, node.value_or(std::string()), config))
             return bad_value(file, node.source(), "policy." + key);
@@ -202,19 +215,30 @@ Result<> read_policy(const toml::table& table, const std::string& file, Config& 
 Result<std::shared_ptr<const overlay::Policy>> Config::policy() const {
     std::vector<Rule> all;
     if (profile == "strict-forge") all = overlay::strict_forge_rules();
-    if (profile == "default") all = overlay::default_rules();
+    if (profile == "default") all = overlay::default_rules(bind);
     // Before the profile's: whatever that refuses is not asked about.
     if (profile != "none" && databases != "allow") {
-        const auto first = overlay::database_rules(databases == "everyone" ? Subjects::kEveryone
-                                                                           : Subjects::kAgents);
+        const Subjects asked = !databases                ? bind
+                               : databases == "everyone" ? Subjects::kEveryone
+                                                         : Subjects::kAgents;
+        const auto first = overlay::database_rules(asked);
         all.insert(all.begin(), first.begin(), first.end());
     }
-    all.insert(all.end(), rules.begin(), rules.end());
+    const std::vector<Rule> own = bound_rules();
+    all.insert(all.end(), own.begin(), own.end());
     return overlay::Policy::compile(std::move(all));
 }
 
+std::vector<Rule> Config::bound_rules() const {
+    std::vector<Rule> bound = rules;
+    for (const std::size_t i : unsaid)
+        bound[i].subjects = bind;
+    return bound;
+}
+
 Result<std::vector<overlay::RuleShown>> Config::unmatched_rules(int workspace) const {
-    TRY_ASSIGN(const std::vector<Rule> unmatched, overlay::unmatched_rules(rules, workspace, 0));
+    TRY_ASSIGN(const std::vector<Rule> unmatched,
+               overlay::unmatched_rules(bound_rules(), workspace, 0));
     std::vector<overlay::RuleShown> all;
     std::transform(unmatched.begin(), unmatched.end(), std::back_inserter(all), overlay::shown);
     return all;

@@ -1,7 +1,6 @@
 #include "overlay/databases.h"
 
 #include <algorithm>
-#include <optional>
 #include <string_view>
 
 namespace unwrite::overlay {
@@ -15,7 +14,8 @@ bool ends_in_either_case(std::string_view path, std::string_view ending) {
                       [&](char wanted, char c) { return wanted == lower(c); });
 }
 
-/// Of the database that the file is a part of.
+}  // namespace
+
 std::optional<std::string> database_of(const std::string& path) {
     for (const std::string_view part : kDatabaseParts) {
         if (!path.ends_with(part)) continue;
@@ -25,8 +25,6 @@ std::optional<std::string> database_of(const std::string& path) {
     }
     return std::nullopt;
 }
-
-}  // namespace
 
 std::vector<std::string> with_whole_databases(const std::vector<std::string>& paths) {
     std::vector<std::string> whole = paths;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,9 @@ namespace unwrite::overlay {
 inline constexpr std::array kDatabaseEndings{".db", ".sqlite", ".sqlite3"};
 /// What the files beside a database add to its name; "" is the database.
 inline constexpr std::array kDatabaseParts{"", "-wal", "-shm", "-journal"};
+
+/// The database that the file is, or is a part of; nothing for other files.
+std::optional<std::string> database_of(const std::string& path);
 
 /// The paths, and after them the other files of each database among them, whether these are there
 /// or not. Each once.

@@ -171,8 +171,9 @@ Result<Glob> Glob::compile(std::string_view pattern, Style style) {
 }
 
 // A set of positions in the pattern, as of a finite automaton (Thompson's construction): one more
-// component of the path moves all of them on. The last position is the match, which stays.
-Glob::Positions Glob::after(std::string_view path, bool is_directory) const {
+// component of the path moves all of them on. The last position is the match, which stays for what
+// lies below.
+Glob::Positions Glob::after(std::string_view path, bool is_directory, Reach reach) const {
     const std::size_t end = components_.size();
     Positions here(end + 1);
     const auto enter = [&](Positions& set, std::size_t at) {
@@ -183,7 +184,7 @@ Glob::Positions Glob::after(std::string_view path, bool is_directory) const {
     const auto parts = split(path);
     for (std::size_t i = 0; i < parts.size(); ++i) {
         Positions next(end + 1);
-        next[end] = here[end];
+        next[end] = here[end] && reach == Reach::kBelow;
         for (std::size_t at = 0; at < end; ++at) {
             if (!here[at]) continue;
             if (components_[at] == "**") {
@@ -199,7 +200,7 @@ Glob::Positions Glob::after(std::string_view path, bool is_directory) const {
     return here;
 }
 
-bool Glob::matches(std::string_view path, bool is_directory) const {
+bool Glob::matches(std::string_view path, bool is_directory, Reach reach) const {
     if (path.empty()) return false;
     if (style_ == Style::kCrossing) {
         std::string_view pattern = text_;
@@ -212,11 +213,16 @@ bool Glob::matches(std::string_view path, bool is_directory) const {
             if (at == std::string_view::npos) return false;
         }
     }
-    return after(path, is_directory).back();
+    return after(path, is_directory, reach).back();
 }
 
-bool Glob::tells_apart(std::string_view one, std::string_view other) const {
-    return style_ == Style::kCrossing || after(one, true) != after(other, true);
+bool Glob::tells_apart(std::string_view one, std::string_view other, Reach reach) const {
+    if (style_ == Style::kCrossing) return true;
+    Positions here = after(one, true, reach);
+    Positions there = after(other, true, reach);
+    // A match of the directory itself says nothing about what is below it.
+    if (reach == Reach::kItself) here.back() = there.back() = false;
+    return here != there;
 }
 
 bool Glob::begins_at_one_name() const {

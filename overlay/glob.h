@@ -25,8 +25,13 @@ class Glob {
     /// bracket, a component `.` or `..`, a NUL), with the reason alone as its text.
     static Result<Glob> compile(std::string_view pattern, Style style);
 
+    enum class Reach {
+        kBelow,   ///< what matches covers all below it
+        kItself,  ///< only the path that matches
+    };
     /// `path`: relative to the root, without a leading slash, its bytes folded by fold().
-    bool matches(std::string_view path, bool is_directory) const;
+    /// kCrossing matches whole paths whatever the reach.
+    bool matches(std::string_view path, bool is_directory, Reach reach = Reach::kBelow) const;
     /// False when a path that ends with `name` (folded) is neither where this pattern begins to
     /// match nor the directory of such paths, as `X` is for `X/*`. Cheap.
     bool may_begin_at(std::string_view name) const;
@@ -35,14 +40,15 @@ class Glob {
     bool begins_at_one_name() const;
     /// False when a directory may move from one of these paths (folded) to the other and everything
     /// below it matches as it did.
-    bool tells_apart(std::string_view one, std::string_view other) const;
+    bool tells_apart(std::string_view one, std::string_view other,
+                     Reach reach = Reach::kBelow) const;
 
     static std::string fold(std::string_view bytes);
 
  private:
     using Components = std::vector<std::string>;
     using Positions = std::vector<bool>;
-    Positions after(std::string_view path, bool is_directory) const;
+    Positions after(std::string_view path, bool is_directory, Reach reach) const;
 
     Style style_ = Style::kRelative;
     std::string text_;       // folded; kCrossing matches it whole

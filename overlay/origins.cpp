@@ -165,6 +165,11 @@ void Origins::end_run(journal::NodeNumber step) {
     std::erase_if(runs_, [step](const Run& run) { return run.step == step; });
 }
 
+std::size_t Origins::runs() const {
+    const std::lock_guard lock(mutex_);
+    return runs_.size();
+}
+
 std::optional<std::string> Origins::session_of_agent(std::int64_t pid) const {
     const std::lock_guard lock(mutex_);
     const Run* run = run_of(pid);

@@ -42,6 +42,9 @@ class Origins {
     void end_run(journal::NodeNumber step);
     /// True when the process is, or descends from, a registered run.
     bool is_agent(std::int64_t pid) const { return session_of_agent(pid).has_value(); }
+    /// How many runs are going on.
+    std::size_t runs() const;
+    bool has_runs() const { return runs() != 0; }
     /// The run's session; nothing when the process is no agent.
     std::optional<std::string> session_of_agent(std::int64_t pid) const;
 

@@ -52,7 +52,10 @@ Result<> PolicedTree::within_cap(const Caller& caller, const char* operation, No
 
 Result<struct stat> PolicedTree::setattr(const Caller& caller, NodeId id,
                                          const AttributeChange& change) {
-    TRY(may_change(caller, "setattr", id));
+    const Leaves leaves = !change.mode                  ? Leaves::kItsMode
+                          : (*change.mode & 0111U) != 0 ? Leaves::kAnything
+                                                        : Leaves::kNotExecutable;
+    TRY(may_change(caller, "setattr", id, leaves));
     if (change.size) TRY(may_copy(caller, "truncate", id, *change.size, UINT64_MAX - *change.size));
     const std::uint64_t from = change.size.value_or(0);
     TRY(may_overwrite(caller, "setattr", id, from, change.size ? UINT64_MAX - from : 0));

@@ -47,12 +47,6 @@ void PolicedTree::Mark::add(const Mark& other) {
     judges_below |= other.judges_below;
 }
 
-// Whatever writing comes to, it comes here: nothing of it is to be asked at each look-up.
-PolicedTree::Refusals PolicedTree::reading(Refusals refused) {
-    refused.write = refused.ask = false;
-    return refused;
-}
-
 PolicedTree::Mark PolicedTree::refusing(Mark mark) {
     mark.user.watched = mark.agent.watched = false;
     mark.user.ask = mark.agent.ask = false;
@@ -99,6 +93,43 @@ void PolicedTree::keep(NodeId id, const Mark& mark, unsigned generation) {
     if (fresh || entry->second.generation != generation) entry->second = {Mark(), generation};
     entry->second.mark.add(mark);
     if (fresh) marked_.fetch_add(1);
+}
+
+// Called for what has a mark alone: others concern nobody.
+void PolicedTree::meet(const Caller& caller, NodeId id) {
+    const bool unknown = caller.pid <= 0;
+    if (!unknown && !origins_.is_agent(caller.pid)) return;
+    Shard& s = shard(id);
+    const std::unique_lock lock(s.mutex);
+    const auto found = s.marks.find(id);
+    if (found == s.marks.end() || found->second.met == kAlways) return;
+    found->second.met = unknown ? kAlways : era_.load();
+}
+
+bool PolicedTree::may_be_mapped_by_agent(NodeId id) const {
+    unsigned met = 0;
+    {
+        const Shard& s = shard(id);
+        const std::shared_lock lock(s.mutex);
+        const auto found = s.marks.find(id);
+        if (found != s.marks.end()) met = found->second.met;
+    }
+    return met == kAlways || (met == era_.load() && origins_.has_runs());
+}
+
+void PolicedTree::run_ends() {
+    if (marked_.load() == 0 || !policy().tells_agents_apart()) return;
+    if (KernelCaches* caches = caches_.load()) caches->write_back();
+    if (origins_.runs() <= 1) era_.fetch_add(1);
+}
+
+void PolicedTree::drop_names() {
+    KernelCaches* caches = caches_.load();
+    if (caches == nullptr) return;
+    Restored all;
+    all.names = true;
+    caches->forget(all);
+    caches->announce(all);
 }
 
 void PolicedTree::rules_changed() {
@@ -214,7 +245,8 @@ Entry PolicedTree::noted(Entry entry, NodeId parent, std::string_view name) {
     }
     keep(entry.id, mark, generation);
     mark.add(mark_of(entry.id));
-    entry.personal = reading(mark.user) != reading(mark.agent) || mark.user.watched;
+    // Also where both may read it: who maps it has looked it up (see meet()).
+    entry.personal = mark.user != mark.agent || mark.user.watched;
     if (mark.user.write && !S_ISLNK(entry.st.st_mode)) entry.st.st_mode &= ~kWriteBits;
     if (mark != Mark() || !stays_judged()) entry.keeps_name = entry.keeps_attributes = false;
     return entry;
@@ -249,6 +281,7 @@ Result<Entry> PolicedTree::lookup(const Caller& caller, NodeId parent, std::stri
     entry = noted(entry, parent, name);
     const Mark mark = mark_of(entry.id);
     if (!mark.protects()) return entry;
+    if (!caller.listing) meet(caller, entry.id);
     const Refusals refused = refusals(mark, caller);
     if (refused.watched && !caller.listing) {
         auditor_.note(caller.pid, caller.uid,
@@ -269,7 +302,9 @@ Result<Entry> PolicedTree::make(const Caller& caller, const char* operation, Nod
     TRY(may_lose_name(caller, operation, parent, name, false));
     TRY_ASSIGN(const Entry entry, maker());
     stands(parent, name);
-    return noted(entry, parent, name);
+    const Entry made = noted(entry, parent, name);
+    meet(caller, made.id);
+    return made;
 }
 
 Result<Entry> PolicedTree::mknod(const Caller& caller, NodeId parent, std::string_view name,
@@ -292,8 +327,14 @@ Result<Entry> PolicedTree::symlink(const Caller& caller, NodeId parent, std::str
 
 Result<Entry> PolicedTree::create(const Caller& caller, NodeId parent, std::string_view name,
                                   mode_t mode) {
-    return make(caller, "create", parent, name, S_IFREG,
-                [&] { return tree_.create(caller, parent, name, mode); });
+    const std::shared_lock lock(moving_);
+    TRY_ASSIGN(const mode_t allowed, may_create(caller, parent, name, mode));
+    TRY(may_lose_name(caller, "create", parent, name, false));
+    TRY_ASSIGN(const Entry entry, tree_.create(caller, parent, name, allowed));
+    stands(parent, name);
+    const Entry made = noted(entry, parent, name);
+    meet(caller, made.id);
+    return made;
 }
 
 // It has no name to be judged by; link() judges the one it gets.
@@ -303,7 +344,9 @@ Result<Entry> PolicedTree::tmpfile(const Caller& caller, NodeId parent, mode_t m
 }
 
 Result<> PolicedTree::unlink(const Caller& caller, NodeId parent, std::string_view name) {
-    TRY(may_take(caller, "unlink", parent, name, S_IFREG));
+    const auto there = concerned(parent, name) ? standing(parent, name) : std::nullopt;
+    const mode_t type = there ? there->st.st_mode : S_IFREG;
+    TRY(may_take(caller, "unlink", parent, name, type, Leaves::kNotExecutable));
     TRY(may_lose_name(caller, "unlink", parent, name, true));
     return tree_.unlink(caller, parent, name);
 }
@@ -319,8 +362,9 @@ Result<Entry> PolicedTree::link(const Caller& caller, NodeId id, NodeId to_paren
     const Mark mark = mark_of(id);
     if (mark.protects() && refusals(mark, caller).read)
         return refuse(caller, "link", path_of(id), S_IFREG);
-    TRY(may_change(caller, "link", id));
-    auto linked = make(caller, "link", to_parent, to_name, S_IFREG,
+    TRY(may_change(caller, "link", id, Leaves::kAnything));
+    const auto object = objects_.get(id);
+    auto linked = make(caller, "link", to_parent, to_name, object ? (*object)->type() : S_IFREG,
                        [&] { return tree_.link(caller, id, to_parent, to_name); });
     if (linked && (mark.protects() || mark_of(id).protects())) forget_aliases();
     return linked;
@@ -330,80 +374,14 @@ Result<Entry> PolicedTree::link(const Caller& caller, NodeId id, NodeId to_paren
 std::optional<sys::StatX> PolicedTree::standing(NodeId parent, std::string_view name) const {
     const auto object = objects_.get(parent);
     if (!object) return std::nullopt;
-    const auto handle = objects_.open(*object, Access::kPath);
-    if (!handle) return std::nullopt;
-    const auto x = sys::statx_at((*handle)->fd.get(), std::string(name));
+    const auto x = standing(*object, std::string(name));
     if (!x) return std::nullopt;
     return *x;
 }
 
-// A directory moves: nothing below it may become protected or free by that. True when something
-// below is asked about at one place and not at the other.
-Result<bool> PolicedTree::check_moved(NodeId parent, std::string_view name, const std::string& from,
-                                      const std::string& to) const {
-    TRY_ASSIGN(const ObjectPtr above, objects_.get(parent));
-    TRY_ASSIGN(const HandlePtr handle, objects_.open(above, Access::kPath));
-    TRY_ASSIGN(UniqueFd top, sys::open_listing_unseen(handle->fd.get(), std::string(name)));
-    bool asks = false;
-    const Visit look = [&](const std::string& below, const sys::StatX& x) {
-        const Mark before = judge_path(join_path(from, below), x.st.st_mode);
-        const Mark after = judge_path(join_path(to, below), x.st.st_mode);
-        asks |= before.user.ask != after.user.ask || before.agent.ask != after.agent.ask;
-        return refusing(before) == refusing(after);
-    };
-    TRY_ASSIGN(const bool stays_the_same, walk_below(std::move(top), look));
-    if (!stays_the_same) return refused_by_policy();
-    return asks;
-}
-
-Result<> PolicedTree::rename(const Caller& caller, NodeId parent, std::string_view name,
-                             NodeId to_parent, std::string_view to_name, unsigned flags) {
-    const auto source = standing(parent, name);
-    if (!source) return tree_.rename(caller, parent, name, to_parent, to_name, flags);
-    const auto target =
-        (flags & RENAME_EXCHANGE) != 0 ? standing(to_parent, to_name) : std::nullopt;
-    TRY(may_take(caller, "rename", parent, name, source->st.st_mode));
-    TRY(may_take(caller, "rename", to_parent, to_name, source->st.st_mode));
-    if (target) {
-        TRY(may_take(caller, "rename", parent, name, target->st.st_mode));
-        TRY(may_take(caller, "rename", to_parent, to_name, target->st.st_mode));
-    }
-    TRY(may_replace(caller, parent, to_parent, to_name, (flags & RENAME_EXCHANGE) == 0));
-    const bool directories = S_ISDIR(source->st.st_mode) || (target && S_ISDIR(target->st.st_mode));
-    const auto from_above = directories ? path_of(parent) : std::nullopt;
-    const auto to_above = directories ? path_of(to_parent) : std::nullopt;
-    if (!from_above || !to_above) {
-        const std::shared_lock lock(moving_);
-        TRY(tree_.rename(caller, parent, name, to_parent, to_name, flags));
-        stands(to_parent, to_name);
-        return {};
-    }
-    const std::string from = join_path(*from_above, std::string(name));
-    const std::string to = join_path(*to_above, std::string(to_name));
-    std::shared_lock shared(moving_, std::defer_lock);
-    std::unique_lock exclusive(moving_, std::defer_lock);
-    if (policy().tells_apart(from, to)) {
-        exclusive.lock();
-        Result<bool> asks = false;
-        if (S_ISDIR(source->st.st_mode)) asks = check_moved(parent, name, from, to);
-        if (asks && !*asks && target && S_ISDIR(target->st.st_mode))
-            asks = check_moved(to_parent, to_name, to, from);
-        if (!asks && asks.error().kind() == ErrorKind::kRefused)
-            return refuse(caller, "rename", from, source->st.st_mode);
-        if (!asks) return std::move(asks).error();
-        if (*asks) TRY(ask_to_move(caller, from));
-    } else {
-        shared.lock();
-    }
-    TRY(tree_.rename(caller, parent, name, to_parent, to_name, flags));
-    // The names below the moved directory are judged by where it stands now.
-    if (const ObjectPtr moved = objects_.find(key_of(*source)))
-        keep(moved->id(), judge(to_parent, to_name, source->st.st_mode), rulebook_.generation());
-    if (target) {
-        if (const ObjectPtr back = objects_.find(key_of(*target)))
-            keep(back->id(), judge(parent, name, target->st.st_mode), rulebook_.generation());
-    }
-    return {};
+Result<sys::StatX> PolicedTree::standing(const ObjectPtr& parent, const std::string& name) const {
+    TRY_ASSIGN(const HandlePtr handle, objects_.open(parent, Access::kPath));
+    return sys::statx_at(handle->fd.get(), name);
 }
 
 // ---- objects
@@ -416,7 +394,7 @@ Result<struct stat> PolicedTree::getattr(NodeId id) {
 
 Result<> PolicedTree::set_xattr(const Caller& caller, NodeId id, const std::string& name,
                                 std::string_view value, int flags) {
-    TRY(may_change(caller, "set_xattr", id));
+    TRY(may_change(caller, "set_xattr", id, Leaves::kAnything));
     TRY(may_overwrite(caller, "set_xattr", id, 0, 0));
     return tree_.set_xattr(caller, id, name, value, flags);
 }

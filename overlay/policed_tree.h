@@ -8,6 +8,10 @@
 // answer to an agent is EACCES. Writing is refused where it happens; besides, what nobody may write
 // shows as read-only, so that opening it for writing fails for all whom permission bits bind.
 //
+// Stores through a mapping arrive without their maker. Under a rule for agents alone they are the
+// user's unless an agent looked the file up while runs were going on: nobody maps a file without
+// having looked it up.
+//
 // What needs a person's leave is asked for before the tree below does anything, too: the request is
 // refused, or waits (waiting.h) and is made again when there is an answer.
 //
@@ -15,6 +19,7 @@
 //   policed_content.cpp   the requests that change content, and the size cap
 //   policed_losses.cpp    what the breaker counts
 //   policed_verdicts.cpp  what the rules mean for a caller: allowed, refused, asked about
+//   policed_moves.cpp     renames
 //
 // Thread-safe, as Tree. EACCES: refused (D13); ENOENT: hidden.
 #pragma once
@@ -59,6 +64,11 @@ class PolicedTree final : public Tree {
     /// After the rulebook changed: the kernel forgets names and attributes. Without a lock of the
     /// tree.
     void rules_changed();
+    /// Before a run's processes stop being agents: what they stored through mappings is still
+    /// judged as theirs. Without a lock of the tree.
+    void run_ends();
+    /// False for what a rule asks about only if it was there when the task began, and was not.
+    bool asks_about(const Rule& rule, const std::string& path) const;
 
     void set_caches(KernelCaches* caches) override {
         caches_ = caches;
@@ -145,7 +155,9 @@ class PolicedTree final : public Tree {
     struct Kept {
         Mark mark;
         unsigned generation = 0;  ///< of the rulebook when it was judged
+        unsigned met = 0;         ///< the era in which an agent last looked it up; 0: none did
     };
+    static constexpr unsigned kAlways = UINT_MAX;  ///< met by a process that cannot be told
     struct Shard {
         mutable std::shared_mutex mutex;
         std::unordered_map<NodeId, Kept> marks;
@@ -160,7 +172,10 @@ class PolicedTree final : public Tree {
     Mark mark_of(NodeId id) const;
     Mark judged_again(NodeId id, const Mark& old) const;
     void keep(NodeId id, const Mark& mark, unsigned generation);
-    Refusals refusals(const Mark& mark, const Caller& caller) const;
+    void meet(const Caller& caller, NodeId id);
+    bool may_be_mapped_by_agent(NodeId id) const;
+    /// `id`: whose content a caller without a process (a mapping) would change; 0: nobody's.
+    Refusals refusals(const Mark& mark, const Caller& caller, NodeId id = 0) const;
     /// Writes the refusal down and returns it. `path`: nothing when it is not known any more.
     Error refuse(const Caller& caller, const char* operation,
                  const std::optional<std::string>& path, mode_t type,
@@ -175,7 +190,6 @@ class PolicedTree final : public Tree {
     Error refuse(const Caller& caller, const char* operation,
                  const std::optional<std::string>& path, const Matter& matter,
                  const std::string& why = {}) const;
-    static Refusals reading(Refusals refused);
     /// Without what refuses nothing by itself.
     static Mark refusing(Mark mark);
     bool concerned(NodeId parent, std::string_view name) const;
@@ -184,12 +198,39 @@ class PolicedTree final : public Tree {
     std::optional<std::string> path_of(NodeId id) const;
     std::optional<std::string> path_below(NodeId parent, std::string_view name) const;
     std::optional<sys::StatX> standing(NodeId parent, std::string_view name) const;
-    /// Of what the request is about; nothing when nothing is there.
-    using KeyOf = std::function<std::optional<ObjectKey>()>;
     using PathOf = std::function<std::optional<std::string>()>;
+    /// What will be there afterwards.
+    enum class Leaves {
+        kAnything,
+        kItsMode,        ///< the object, as executable as it was
+        kNotExecutable,  ///< nothing, or a file that nobody may execute
+    };
+    /// What a change is about: an object, or a name whether anything stands there or not.
+    struct Aim {
+        NodeId id = 0;
+        NodeId parent = 0;
+        std::string_view name{};
+        mode_t type = S_IFREG;
+        Leaves leaves = Leaves::kAnything;
+    };
+    struct Spot {
+        ObjectPtr parent;
+        std::string name;
+    };
+    std::optional<Spot> spot_of(const Aim& aim) const;
+    Result<sys::StatX> standing(const ObjectPtr& parent, const std::string& name) const;
+    std::optional<std::string> path_of(const Aim& aim) const;
+    bool existed(const Spot& spot) const;
+    bool asks_about(const Rule& rule, const Aim& aim) const;
+    /// The rule that asks a person about it; null: none does, or not about this.
+    const Rule* asking_rule(const Caller& caller, const Mark& mark, const Aim& aim,
+                            const std::string& path) const;
     Result<> may_write(const Caller& caller, const char* operation, const Mark& mark,
-                       const PathOf& path_of, const KeyOf& key_of, mode_t type) const;
+                       const Aim& aim) const;
+    bool judged_as_agent(const Mark& mark, const Caller& caller) const;
     bool is_of_this_task(const std::optional<ObjectKey>& key) const;
+    Result<mode_t> may_create(const Caller& caller, NodeId parent, std::string_view name,
+                              mode_t mode) const;
     Result<> ask(const Caller& caller, const char* operation, const std::string& path,
                  const Matter& matter) const;
     Result<> may_copy(const Caller& caller, const char* operation, NodeId id, std::uint64_t offset,
@@ -211,14 +252,24 @@ class PolicedTree final : public Tree {
                            std::uint64_t offset, std::uint64_t length);
     Result<> ask_to_move(const Caller& caller, const std::string& path) const;
     Result<> may_take(const Caller& caller, const char* operation, NodeId parent,
-                      std::string_view name, mode_t type) const;
-    Result<> may_change(const Caller& caller, const char* operation, NodeId id) const;
+                      std::string_view name, mode_t type, Leaves leaves = Leaves::kAnything) const;
+    Result<> may_change(const Caller& caller, const char* operation, NodeId id,
+                        Leaves leaves = Leaves::kItsMode) const;
+    Result<> may_move(const Caller& caller, NodeId parent, std::string_view name, NodeId to_parent,
+                      std::string_view to_name, const sys::StatX& source,
+                      const std::optional<sys::StatX>& target) const;
     Entry noted(Entry entry, NodeId parent, std::string_view name);
     Mark alias_mark(const ObjectKey& key) const;
     void note_aliases() const;  // aliases_mutex_ held
     void forget_aliases();
-    Result<bool> check_moved(NodeId parent, std::string_view name, const std::string& from,
-                             const std::string& to) const;
+    Result<bool> check_moved(const Caller& caller, NodeId parent, std::string_view name,
+                             const std::string& from, const std::string& to) const;
+    Result<> may_move_directories(const Caller& caller, NodeId parent, std::string_view name,
+                                  NodeId to_parent, std::string_view to_name,
+                                  const sys::StatX& source, const std::optional<sys::StatX>& target,
+                                  const std::string& from, const std::string& to) const;
+    bool keep_moved(NodeId parent, std::string_view name, const sys::StatX& moved);
+    void drop_names();
     static Error refused_by_policy();
     /// The top of a walk of the whole workspace.
     Result<UniqueFd> whole_tree() const;
@@ -242,6 +293,7 @@ class PolicedTree final : public Tree {
     Questions& questions_;
     mutable std::array<Shard, kShards> shards_;
     std::atomic<std::size_t> marked_{0};
+    std::atomic<unsigned> era_{1};  ///< the next one begins when no run is left
     /// Held shared by whoever makes a name, exclusively while a directory moves to where other
     /// rules hold: nothing may be made in it between the look and the move.
     std::shared_mutex moving_;

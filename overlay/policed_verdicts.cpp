@@ -1,18 +1,26 @@
 // What the rules mean for a caller: allowed, refused and written down, or asked about.
 #include <cerrno>
 
+#include "overlay/databases.h"
 #include "overlay/policed_tree.h"
 
 namespace unwrite::overlay {
+
+namespace {
+
+constexpr mode_t kExecuteBits = 0111;
+
+}  // namespace
 
 Error PolicedTree::refused_by_policy() {
     return Error(ErrorKind::kRefused, EACCES, "policy");
 }
 
-// Stores through a mapping arrive without their maker: whom any rule binds may have made them.
-PolicedTree::Refusals PolicedTree::refusals(const Mark& mark, const Caller& caller) const {
+PolicedTree::Refusals PolicedTree::refusals(const Mark& mark, const Caller& caller,
+                                            NodeId id) const {
     if (mark.user == mark.agent) return mark.user;
     if (caller.pid == 0) {
+        if (id != 0 && !may_be_mapped_by_agent(id)) return mark.user;
         return {mark.user.write || mark.agent.write, mark.user.ask || mark.agent.ask,
                 mark.user.read || mark.agent.read, mark.user.hidden || mark.agent.hidden, false};
     }
@@ -75,41 +83,114 @@ bool PolicedTree::is_of_this_task(const std::optional<ObjectKey>& key) const {
            (key->birth != 0 && static_cast<std::int64_t>(key->birth) >= task_began_ns_.load());
 }
 
+std::optional<PolicedTree::Spot> PolicedTree::spot_of(const Aim& aim) const {
+    const auto object = objects_.get(aim.id != 0 ? aim.id : aim.parent);
+    if (!object) return std::nullopt;
+    if (aim.id == 0) return Spot{*object, std::string(aim.name)};
+    Objects::Place place = objects_.place(**object);
+    if (!place.parent) return std::nullopt;
+    return Spot{std::move(place.parent), std::move(place.name)};
+}
+
+std::optional<std::string> PolicedTree::path_of(const Aim& aim) const {
+    return aim.id != 0 ? path_of(aim.id) : path_below(aim.parent, aim.name);
+}
+
+// A database and the files beside it are one: these were there when the database was, also where
+// none of them is now.
+bool PolicedTree::existed(const Spot& spot) const {
+    const auto was_there = [&](const std::string& name) {
+        const auto x = standing(spot.parent, name);
+        return x ? !is_of_this_task(key_of(*x)) : x.error().number() != ENOENT;
+    };
+    if (was_there(spot.name)) return true;
+    const auto database = database_of(spot.name);
+    return database && *database != spot.name && was_there(*database);
+}
+
+bool PolicedTree::asks_about(const Rule& rule, const Aim& aim) const {
+    if (!rule.existing_only && !rule.executable_only) return true;
+    const auto spot = spot_of(aim);
+    if (!spot) return true;
+    if (rule.existing_only) return existed(*spot);
+    if (aim.leaves == Leaves::kAnything || !is_of_this_task(spot->parent->key())) return true;
+    if (aim.leaves == Leaves::kNotExecutable) return false;
+    const auto x = standing(spot->parent, spot->name);
+    return !x || !S_ISREG(x->st.st_mode) || (x->st.st_mode & kExecuteBits) != 0;
+}
+
+bool PolicedTree::asks_about(const Rule& rule, const std::string& path) const {
+    if (!rule.existing_only) return true;
+    return existed({objects_.root(), path});
+}
+
+bool PolicedTree::judged_as_agent(const Mark& mark, const Caller& caller) const {
+    return mark.user == mark.agent || caller.pid == 0 || origins_.is_agent(caller.pid);
+}
+
+const Rule* PolicedTree::asking_rule(const Caller& caller, const Mark& mark, const Aim& aim,
+                                     const std::string& path) const {
+    const Verdict verdict = policy().judge(path, aim.type & S_IFMT, judged_as_agent(mark, caller));
+    return verdict.asks && asks_about(*verdict.writing, aim) ? verdict.writing : nullptr;
+}
+
 Result<> PolicedTree::may_write(const Caller& caller, const char* operation, const Mark& mark,
-                                const PathOf& path_of, const KeyOf& key_of, mode_t type) const {
+                                const Aim& aim) const {
     if (!mark.protects()) return {};
-    const Refusals refused = refusals(mark, caller);
+    const Refusals refused = refusals(mark, caller, aim.id);
     if (!refused.write && !refused.ask) return {};
-    const auto path = path_of();
-    if (refused.write || !path) return refuse(caller, operation, path, type);
-    const bool agent = mark.user == mark.agent || caller.pid == 0 || origins_.is_agent(caller.pid);
-    const Verdict verdict = policy().judge(*path, type & S_IFMT, agent);
+    const auto path = path_of(aim);
+    if (refused.write || !path) return refuse(caller, operation, path, aim.type);
+    const Verdict verdict = policy().judge(*path, aim.type & S_IFMT, judged_as_agent(mark, caller));
     if (!verdict.asks) return ask(caller, operation, *path, {"another name of it is asked about"});
-    if (verdict.writing->existing_only && is_of_this_task(key_of())) return {};
-    return ask(caller, operation, *path, {describe(*verdict.writing)});
+    if (!asks_about(*verdict.writing, aim)) return {};
+    Matter matter{describe(*verdict.writing)};
+    if (verdict.writing->existing_only) {
+        const std::string whole = database_of(*path).value_or(*path);
+        matter.topic = "database" + std::string(1, '\0') + whole;
+        matter.detail = "the answer is for " + whole + " and the files beside it";
+    }
+    return ask(caller, operation, *path, matter);
 }
 
 /// Whether the caller may make, replace or take away that name.
 Result<> PolicedTree::may_take(const Caller& caller, const char* operation, NodeId parent,
-                               std::string_view name, mode_t type) const {
-    const KeyOf key = [&]() -> std::optional<ObjectKey> {
-        const auto there = standing(parent, name);
-        if (!there) return std::nullopt;
-        return key_of(*there);
-    };
-    return may_write(
-        caller, operation, judge(parent, name, type), [&] { return path_below(parent, name); }, key,
-        type);
+                               std::string_view name, mode_t type, Leaves leaves) const {
+    return may_write(caller, operation, judge(parent, name, type),
+                     {.parent = parent, .name = name, .type = type, .leaves = leaves});
 }
 
-Result<> PolicedTree::may_change(const Caller& caller, const char* operation, NodeId id) const {
-    const KeyOf key = [&]() -> std::optional<ObjectKey> {
-        const auto object = objects_.get(id);
-        if (!object) return std::nullopt;
-        return (*object)->key();
-    };
-    return may_write(
-        caller, operation, mark_of(id), [&] { return path_of(id); }, key, S_IFREG);
+Result<> PolicedTree::may_change(const Caller& caller, const char* operation, NodeId id,
+                                 Leaves leaves) const {
+    const Mark mark = mark_of(id);
+    if (!mark.protects()) return {};
+    const auto object = objects_.get(id);
+    return may_write(caller, operation, mark,
+                     {.id = id, .type = object ? (*object)->type() : S_IFREG, .leaves = leaves});
+}
+
+// Where only what can be executed is asked about, and nobody agrees, the file is made all the same,
+// without the right to be executed: `git clone` copies the hooks of the user's template, and would
+// fail as a whole.
+Result<mode_t> PolicedTree::may_create(const Caller& caller, NodeId parent, std::string_view name,
+                                       mode_t mode) const {
+    const Mark mark = judge(parent, name, S_IFREG);
+    const mode_t plain = mode & ~kExecuteBits;
+    const Aim aim{.parent = parent, .name = name, .leaves = Leaves::kNotExecutable};
+    if (mode == plain || !mark.protects() || !refusals(mark, caller).ask) {
+        const Leaves leaves = mode == plain ? Leaves::kNotExecutable : Leaves::kAnything;
+        TRY(may_take(caller, "create", parent, name, S_IFREG, leaves));
+        return mode;
+    }
+    const auto path = path_of(aim);
+    if (!path || asking_rule(caller, mark, aim, *path) != nullptr) {
+        TRY(may_take(caller, "create", parent, name, S_IFREG));
+        return mode;
+    }
+    const Result<> may = may_take(caller, "make-executable", parent, name, S_IFREG);
+    if (may) return mode;
+    if (caller.question != nullptr && *caller.question != 0) return may.error();
+    return plain;
 }
 
 }  // namespace unwrite::overlay

@@ -70,8 +70,9 @@ Result<std::shared_ptr<const Policy>> Policy::compile(std::vector<Rule> rules) {
     for (const Rule& rule : rules) {
         std::string_view pattern = rule.pattern;
         Compiled compiled;
-        compiled.exception = pattern.starts_with('!');
-        if (compiled.exception) pattern.remove_prefix(1);
+        compiled.exception = pattern.starts_with('!') || rule.action == Action::kAllow;
+        if (pattern.starts_with('!')) pattern.remove_prefix(1);
+        if (rule.itself_only) compiled.reach = Glob::Reach::kItself;
         auto glob = Glob::compile(pattern, rule.style);
         if (!glob) {
             return Error(ErrorKind::kUsage, EINVAL,
@@ -86,7 +87,11 @@ Result<std::shared_ptr<const Policy>> Policy::compile(std::vector<Rule> rules) {
                 "use `deny`, or hide it from everyone");
         }
         compiled.glob = *std::move(glob);
-        policy->note_beginning(compiled.glob);
+        // An exception only frees what another rule, which begins where it does, refuses.
+        if (!compiled.exception) {
+            policy->note_beginning(compiled.glob);
+            policy->binds_user_ |= rule.subjects != Subjects::kAgents;
+        }
         policy->compiled_.push_back(std::move(compiled));
         policy->hides_ |= rule.action == Action::kHide;
         policy->tells_agents_apart_ |= rule.subjects != Subjects::kEveryone;
@@ -116,7 +121,7 @@ bool Policy::may_concern(std::string_view name) const {
 
 bool Policy::is_about(std::size_t rule, std::string_view folded, std::uint32_t type) const {
     if (rules_[rule].files_only && !S_ISREG(type)) return false;
-    return compiled_[rule].glob.matches(folded, S_ISDIR(type));
+    return compiled_[rule].glob.matches(folded, S_ISDIR(type), compiled_[rule].reach);
 }
 
 void Policy::note_matches(std::string_view path, std::uint32_t type,
@@ -152,7 +157,7 @@ bool Policy::tells_apart(std::string_view one, std::string_view other) const {
     const std::string folded = Glob::fold(one);
     const std::string folded_other = Glob::fold(other);
     return std::any_of(compiled_.begin(), compiled_.end(), [&](const Compiled& compiled) {
-        return compiled.glob.tells_apart(folded, folded_other);
+        return compiled.glob.tells_apart(folded, folded_other, compiled.reach);
     });
 }
 

@@ -39,7 +39,11 @@ struct Rule {
     std::string reason{};
     std::string source{};        ///< "profile default", "unwrite.toml:12"
     bool files_only = false;     ///< only regular files
+    bool itself_only = false;    ///< not what is below a directory of that name
     bool existing_only = false;  ///< asks about what was there when the task began
+    /// Asks about what could be executed: in a directory made since the task began, a file that
+    /// nobody may execute is free.
+    bool executable_only = false;
     Glob::Style style = Glob::Style::kRelative;
 };
 
@@ -93,6 +97,8 @@ class Policy {
     /// True when a rule does not concern everyone: the same name is then one thing to an agent and
     /// another to the user.
     bool tells_agents_apart() const { return tells_agents_apart_; }
+    /// True when any rule refuses something to the user.
+    bool binds_user() const { return binds_user_; }
     /// True when any rule hides names.
     bool hides() const { return hides_; }
 
@@ -113,6 +119,7 @@ class Policy {
     void note_beginning(const Glob& glob);
     struct Compiled {
         Glob glob;
+        Glob::Reach reach = Glob::Reach::kBelow;
         bool exception = false;
     };
     std::vector<Rule> rules_;
@@ -121,11 +128,13 @@ class Policy {
     std::unordered_set<std::string> literals_;
     std::vector<Glob> wildcards_;
     bool tells_agents_apart_ = false;
+    bool binds_user_ = false;
     bool hides_ = false;
 };
 
-/// The profiles that every workspace knows (docs/security.md).
-std::vector<Rule> default_rules();
+/// The profiles that every workspace knows (docs/security.md). `bind`: who may not write; agents
+/// alone may not read, in either case.
+std::vector<Rule> default_rules(Subjects bind = Subjects::kAgents);
 /// Databases and the files beside them.
 std::vector<Rule> database_rules(Subjects subjects);
 std::vector<Rule> strict_forge_rules();

@@ -9,22 +9,16 @@ namespace {
 constexpr const char* kSecret = "it may hold a secret";
 constexpr const char* kDefault = "profile default";
 
-// Names that hold secrets: nobody changes them through the mount, agents do not read them.
+// Names that hold secrets: agents neither change nor read them.
 constexpr const char* kSecrets[] = {
     ".ssh",    ".gnupg",      ".aws",      ".azure", ".config/gcloud", ".git-credentials",
     ".npmrc",  ".pypirc",     ".netrc",    ".env",   ".env.*",         "*.env",
     "id_rsa*", "id_ed25519*", "id_ecdsa*", "*.pem",  "*.key",          "*.p12",
     "*.pfx",   "*.der"};
 // Samples without secrets, and what package managers unpack (decision 0006).
-constexpr const char* kExceptions[] = {"!.env.example",
-                                       "!.env.sample",
-                                       "!.env.template",
-                                       "!**/node_modules/**/*.pem",
-                                       "!**/node_modules/**/*.der",
-                                       "!**/site-packages/**/*.pem",
-                                       "!**/site-packages/**/*.der",
-                                       "!**/vendor/**/*.pem",
-                                       "!**/vendor/**/*.der"};
+constexpr const char* kExceptions[] = {"!.env.example",        "!.env.sample",
+                                       "!.env.template",       "!**/node_modules/**",
+                                       "!**/site-packages/**", "!**/vendor/**"};
 
 // The original's list, as it was.
 constexpr const char* kStrictForge[] = {"**/.ssh/**",
@@ -67,12 +61,12 @@ Rule rule(std::string pattern, Action action, Subjects subjects, const char* rea
 
 }  // namespace
 
-std::vector<Rule> default_rules() {
+std::vector<Rule> default_rules(Subjects bind) {
     std::vector<Rule> rules;
     constexpr const char* kCore = "a core dump holds the memory of a program";
     for (const char* pattern : {"core", "core.[0-9]*"}) {
-        rules.push_back(rule(pattern, Action::kDenyWrite, Subjects::kEveryone, kCore));
-        rules.back().files_only = true;
+        rules.push_back(rule(pattern, Action::kDenyWrite, bind, kCore));
+        rules.back().files_only = rules.back().itself_only = true;
     }
     rules.push_back(rule("!core.*[^0-9]*", Action::kAllow, Subjects::kEveryone, ""));
     rules.back().files_only = true;
@@ -81,13 +75,15 @@ std::vector<Rule> default_rules() {
         return pattern.find('/') == std::string::npos ? pattern : "**/" + pattern;
     };
     for (const char* pattern : kSecrets) {
-        rules.push_back(rule(anywhere(pattern), Action::kDenyWrite, Subjects::kEveryone, kSecret));
+        if (bind == Subjects::kEveryone)
+            rules.push_back(rule(anywhere(pattern), Action::kDenyWrite, bind, kSecret));
         rules.push_back(rule(anywhere(pattern), Action::kDeny, Subjects::kAgents, kSecret));
     }
     for (const char* pattern : kExceptions)
         rules.push_back(rule(pattern, Action::kAllow, Subjects::kEveryone, ""));
     constexpr const char* kHook = "git would run it";
-    rules.push_back(rule("**/.git/hooks/*", Action::kDenyWrite, Subjects::kEveryone, kHook));
+    rules.push_back(rule("**/.git/hooks/*", Action::kAsk, bind, kHook));
+    rules.back().executable_only = true;
     rules.push_back(rule("!**/.git/hooks/*.sample", Action::kAllow, Subjects::kEveryone, ""));
     return rules;
 }

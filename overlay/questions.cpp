@@ -23,8 +23,12 @@ Questions::Key Questions::subject_of(const About& about) {
     return about.session ? "a" + *about.session : std::string("u");
 }
 
+Questions::Key Questions::matter_of(const About& about) {
+    return about.topic.empty() ? about.path : '\0' + about.topic;
+}
+
 Questions::Key Questions::key_of(const About& about) {
-    return subject_of(about) + '\0' + (about.topic.empty() ? about.path : '\0' + about.topic);
+    return subject_of(about) + '\0' + matter_of(about);
 }
 
 Questions::Key Questions::rule_key_of(const About& about) {
@@ -102,15 +106,16 @@ bool Questions::somebody_answers(const About& about, std::uint64_t but) {
 }
 
 // A store through a mapping has no maker any more.
-bool Questions::is_granted_to_anybody(const std::string& path) const {
+bool Questions::is_granted_to_anybody(const About& about) const {
     return std::any_of(rows_.begin(), rows_.end(), [&](const auto& one) {
-        return one.second.state == State::kApproved && one.second.about.path == path;
+        return one.second.state == State::kApproved &&
+               matter_of(one.second.about) == matter_of(about);
     });
 }
 
 Questions::Verdict Questions::judge(const About& about, bool can_wait) {
     std::unique_lock lock(mutex_);
-    if (about.pid == 0) return {is_granted_to_anybody(about.path), 0, kNobody};
+    if (about.pid == 0) return {is_granted_to_anybody(about), 0, kNobody};
     Row* row = find(key_of(about));
     if (row != nullptr && row->state == State::kApproved) return {true, 0, {}};
     if (row != nullptr && row->state == State::kDenied)

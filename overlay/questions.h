@@ -78,6 +78,7 @@ class Questions final : public Waiting {
     };
     using Key = std::string;
     static Key subject_of(const About& about);
+    static Key matter_of(const About& about);
     static Key key_of(const About& about);
     static Key rule_key_of(const About& about);
 
@@ -87,7 +88,7 @@ class Questions final : public Waiting {
     void set_state(Row& row, State state);
     void forget_oldest();
     bool somebody_answers(const About& about, std::uint64_t but = 0);
-    bool is_granted_to_anybody(const std::string& path) const;
+    bool is_granted_to_anybody(const About& about) const;
     void changed();
     Row* first_open(std::optional<Clock::time_point> until);
     void end(std::unique_lock<std::mutex>& lock, Row& row, State state, const char* why);

@@ -73,6 +73,7 @@ Result<Node> Workspace::begin_run(const Asker& asker, const std::string& text) {
 }
 
 Result<> Workspace::end_run(NodeNumber run) {
+    if (policed_) policed_->run_ends();
     origins_->end_run(run);
     return {};
 }

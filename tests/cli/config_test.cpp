@@ -142,6 +142,38 @@ TEST(Config, RulesOfBothFilesFollowTheProfilesS44) {
     EXPECT_GT(Config().policy().value_or(nullptr)->rules().size(), 20U);
 }
 
+TEST(Config, WhomRulesBindS44) {
+    Config config;
+    const auto binds = [&](std::size_t rule) {
+        const auto policy = config.policy();
+        EXPECT_TRUE(policy.ok());
+        const auto& rules = (*policy)->rules();
+        return rules[rules.size() - config.rules.size() + rule].subjects;
+    };
+    ASSERT_TRUE(
+        read_config("[[policy.rule]]\npattern = 'a'\n[[policy.rule]]\npattern = 'b'\nfor = "
+                    "'everyone'\n[[policy.rule]]\npattern = 'c'\nfor = 'agents'\n"
+                    "[[policy.rule]]\npattern = 'd'\naction = 'hide'\n[[policy.rule]]\n"
+                    "pattern = '!e'\n",
+                    "user.toml", config));
+    const auto agents = overlay::Subjects::kAgents;
+    const auto everyone = overlay::Subjects::kEveryone;
+    EXPECT_EQ(binds(0), agents);
+    EXPECT_EQ(binds(1), everyone);
+    EXPECT_EQ(binds(2), agents);
+    EXPECT_EQ(binds(3), everyone) << "what is hidden is hidden from all";
+    EXPECT_EQ(binds(4), everyone);
+    EXPECT_TRUE((*config.policy())->judge(".env", 0100000, false).may_write);
+    EXPECT_FALSE((*config.policy())->judge("a.db", 0100000, false).asks);
+    ASSERT_TRUE(read_config("policy.bind = 'everyone'\n", "own.toml", config));
+    EXPECT_EQ(binds(0), everyone) << "the workspace's file decides for the user's rules too";
+    EXPECT_EQ(binds(2), agents);
+    EXPECT_FALSE((*config.policy())->judge(".env", 0100000, false).may_write);
+    EXPECT_TRUE((*config.policy())->judge(".env", 0100000, false).may_read);
+    EXPECT_TRUE((*config.policy())->judge("a.db", 0100000, false).asks);
+    EXPECT_EQ(failure("policy.bind = 'me'\n"), "read x.toml:1: bad value for `policy.bind`");
+}
+
 TEST(Config, ErrorsNameFileAndLine) {
     EXPECT_EQ(failure("durability = 'power'\n\ncolour = 1\n"), "read x.toml:3: unknown key colour");
     EXPECT_EQ(failure("[gc]\nage = 1\n"), "read x.toml:2: unknown key gc.age");

@@ -11,6 +11,7 @@ ask_timeout = "$1"
 [[policy.rule]]
 pattern = "asked/**"
 action = "ask"
+for = "everyone"
 reason = "look first"
 END
 }

@@ -1,5 +1,6 @@
-// A mount with the default rules, over a workspace with names that they protect, and processes that
-// are the user or an agent, as root (or whoever runs the test) or as another user.
+// A mount with the default rules, which bind agents alone or everyone, over a workspace with names
+// that they protect, and processes that are the user or an agent, as root (or whoever runs the
+// test) or as another user.
 #pragma once
 
 #include <sys/wait.h>
@@ -27,9 +28,12 @@ inline constexpr Subject kSubjects[] = {{"root", 0, false},
 
 class PolicedMount : public ::testing::Test {
  protected:
-    static overlay::SessionOptions options() {
+    /// `bind`: whom the rules bind.
+    explicit PolicedMount(overlay::Subjects bind = overlay::Subjects::kAgents)
+        : served_(0, options(bind)) {}
+    static overlay::SessionOptions options(overlay::Subjects bind) {
         overlay::SessionOptions options;
-        auto policy = overlay::Policy::compile(overlay::default_rules());
+        auto policy = overlay::Policy::compile(overlay::default_rules(bind));
         if (policy) options.policy = *policy;
         return options;
     }
@@ -52,6 +56,8 @@ class PolicedMount : public ::testing::Test {
             ASSERT_EQ(::chmod(entry.path().c_str(), directory ? 0777 : 0666), 0);
         }
         ASSERT_EQ(::chmod(raw(".").c_str(), 0777), 0);
+        // All of that was there when the task began.
+        ASSERT_EQ(served_.order("task"), "ok");
     }
     std::filesystem::path raw(const std::string& name) const {
         return std::filesystem::path("/proc/self/fd") / std::to_string(served_.raw()) / name;
@@ -105,7 +111,7 @@ class PolicedMount : public ::testing::Test {
         return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     }
 
-    Served served_{0, options()};
+    Served served_;
 };
 
 /// 0 or the errno.

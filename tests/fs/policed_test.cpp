@@ -235,7 +235,13 @@ int try_all(const Case& one) {
 }
 
 class PolicedTable : public PolicedMount,
-                     public ::testing::WithParamInterface<std::tuple<Subject, Case>> {};
+                     public ::testing::WithParamInterface<std::tuple<Subject, Case>> {
+ protected:
+    // The user is bound where somebody wants that.
+    PolicedTable()
+        : PolicedMount(std::get<0>(GetParam()).agent ? overlay::Subjects::kAgents
+                                                     : overlay::Subjects::kEveryone) {}
+};
 class PolicedReading : public PolicedMount, public ::testing::WithParamInterface<Subject> {};
 class PolicedNowhere : public PolicedMount, public ::testing::WithParamInterface<Case> {};
 
@@ -267,6 +273,47 @@ TEST_P(PolicedReading, S45_AnAgentDoesNotReadAndTheUserDoes) {
                      return wrong;
                  }),
               0);
+}
+
+// What the rules do not bind the user to goes through, by each call, and is seen by agents as what
+// it is now: also names that the kernel moved.
+TEST_F(PolicedMount, S42_S44_S45_TheUserIsFreeAndAgentsAreBoundByWhatHeDid) {
+    const Subject user = kSubjects[0];
+    const Subject agent = kSubjects[1];
+    const auto read_one = [](const char* path) {
+        return with_open(path, O_RDONLY, [](int fd) {
+            char c = 0;
+            return ended(::read(fd, &c, 1));
+        });
+    };
+    for (const auto& [name, call] : changes()) {
+        if (name == "link from" || (name == "chown" && ::geteuid() != 0)) continue;
+        const Call* const made = &call;
+        EXPECT_EQ(as(user, [&] { return (*made)(".env"); }), 0) << name;
+        EXPECT_EQ(as(user,
+                     [&] {
+                         ::setxattr(".env", "user.was", "v", 1, 0);
+                         return (*made)(".git/hooks/pre-commit");
+                     }),
+                  0)
+            << name;
+    }
+    EXPECT_EQ(
+        as(agent, [&] { return read_one("free") + read_one("plant/hooks/x") + read_one("other"); }),
+        0)
+        << "the kernel remembers these names";
+    EXPECT_EQ(as(user, [] { return ended(::rename("free", ".env.local")); }), 0);
+    EXPECT_EQ(as(agent, [&] { return read_one(".env.local"); }), EACCES);
+    EXPECT_EQ(as(user, [] { return ended(::rename("plant", ".aws")); }), 0);
+    EXPECT_EQ(as(agent, [&] { return read_one(".aws/hooks/x"); }), EACCES);
+    EXPECT_EQ(as(user, [] { return swap_with("other", ".ssh/config"); }), 0);
+    EXPECT_EQ(as(agent, [&] { return read_one(".ssh/config"); }), EACCES);
+    EXPECT_EQ(as(user, [] { return ended(::rename(".config", "config")); }), 0);
+    EXPECT_EQ(as(user, [] { return ended(::mkdir("core", 0755)); }), 0);
+    EXPECT_EQ(
+        as(user, [] { return with_open("core/core", O_WRONLY | O_CREAT, [](int) { return 0; }); }),
+        0);
+    EXPECT_EQ(as(agent, [] { return ended(::unlink("core/core")); }), EACCES);
 }
 
 constexpr const char* kAsItWas =

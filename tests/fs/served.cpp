@@ -58,6 +58,7 @@ class Orders {
             return verdict(
                 session_.operations().rollback(asker, "", false, overlay::Consent::kAll));
         }
+        if (verb == "task") return verdict(session_.operations().commit(asker, "", true));
         if (verb == "discard") {
             return verdict(session_.operations().discard(asker, false, overlay::Consent::kAll));
         }

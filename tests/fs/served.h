@@ -32,12 +32,12 @@ class Served {
     void write(const std::string& name, std::string_view text) const;
     pid_t daemon() const { return daemon_; }
 
-    /// One of: "checkpoint", "rollback", "discard", "write_back", "settle", "open PATH" (in the
-    /// daemon, through the mount), "hold" and "release" (no removal is done between; with "hold
-    /// writes" no write, with "hold reads" no read, with "hold sizes" no change of attributes),
-    /// "held" (so many wait for that), "announce", "run PID" (is an agent from now on), "records"
-    /// (in the journal), "asked" (how often for names and attributes). The answer is "ok" or the
-    /// reason; empty when the daemon died.
+    /// One of: "task" (begins a new one), "checkpoint", "rollback", "discard", "write_back",
+    /// "settle", "open PATH" (in the daemon, through the mount), "hold" and "release" (no removal
+    /// is done between; with "hold writes" no write, with "hold reads" no read, with "hold sizes"
+    /// no change of attributes), "held" (so many wait for that), "announce", "run PID" (is an agent
+    /// from now on), "records" (in the journal), "asked" (how often for names and attributes). The
+    /// answer is "ok" or the reason; empty when the daemon died.
     std::string order(const std::string& words);
     /// After "hold": until so many wait.
     void wait_until_held(int requests);

@@ -20,7 +20,7 @@ class Audited : public Looking {
         before(".env", "SECRET=1\n");
         before("watched", "w\n");
         before("free", "free\n");
-        auto rules = overlay::default_rules();
+        auto rules = overlay::default_rules(Subjects::kEveryone);
         overlay::Rule watch;
         watch.pattern = "watched";
         watch.action = Action::kWatch;

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include <csignal>
+#include <ctime>
 #include <filesystem>
 
 #include "base/crash_point.h"
@@ -84,6 +85,18 @@ class Looking : public ::testing::Test {
         const auto node = operations().begin_run(asker, "work");
         EXPECT_TRUE(node.ok()) << node.error().message();
         return node ? "n" + std::to_string(node->number) : "";
+    }
+    /// Until what is made now has a birth time after the task's begin, which the kernel's clock
+    /// counts in steps.
+    void later() {
+        const auto log = operations().log("", true, false);
+        ASSERT_TRUE(log.ok());
+        const std::int64_t began = log->entries.back().node.time_ns;
+        for (std::int64_t now = 0; now <= began;) {
+            timespec time{};
+            ::clock_gettime(CLOCK_REALTIME_COARSE, &time);
+            now = std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+        }
     }
     void as_agent() { actor().set_caller({0, 0, kAgent, 0022}); }
     void as_user() { actor().set_caller({0, 0, ::getpid(), 0022}); }

@@ -73,7 +73,7 @@ class Changing : public Looking {
         before("dir/plan", "p\n");
         std::filesystem::create_hard_link(raw() / ".env", raw() / "alias");
         overlay::SessionOptions options;
-        options.policy = compiled(overlay::default_rules());
+        options.policy = compiled(overlay::default_rules(Subjects::kEveryone));
         world_.emplace(raw().string(), options);
         begin_run();
         as_user();
@@ -141,7 +141,7 @@ TEST_F(Changing, OtherRulesAreInForceAtOnceS44S165) {
     EXPECT_EQ(actor().create("dir/new", 0644), EACCES) << "a directory that nothing was about";
     EXPECT_EQ(actor().write(".env", 0, "s"), 0);
     EXPECT_EQ(actor().write("alias", 0, "S"), 0);
-    replace_rules(overlay::default_rules());
+    replace_rules(overlay::default_rules(Subjects::kEveryone));
     EXPECT_EQ(actor().write(".env", 0, "x"), EACCES);
     EXPECT_EQ(actor().write("alias", 0, "x"), EACCES) << "the same file by its other name";
     EXPECT_EQ(actor().write("dir/plan", 0, "p"), 0);
@@ -159,7 +159,7 @@ TEST_F(Changing, ADirectoryThatIsHeldIsJudgedByOtherRulesToo) {
 TEST_F(Changing, TheRulesAreShownAndExplained) {
     ASSERT_OK(oversight().allow(World::asker(), "a.key", false, 60));
     ASSERT_ASSIGN(const auto rules, oversight().rules());
-    EXPECT_EQ(rules.size(), overlay::default_rules().size() + 1);
+    EXPECT_EQ(rules.size(), overlay::default_rules(Subjects::kEveryone).size() + 1);
     EXPECT_EQ(rules.back().pattern, "/a.key");
     EXPECT_EQ(rules.back().action, "allow");
     EXPECT_EQ(rules.back().subjects, "user");

@@ -62,6 +62,18 @@ TEST(Globs, TheOriginalsStarsCrossSlashesS164) {
     EXPECT_FALSE(forge("**/*.key", "keys.key/child.txt"));
 }
 
+TEST(Globs, APatternMayBeAboutItsOwnNameAloneS44) {
+    const auto core = Glob::compile("core", Glob::Style::kRelative);
+    ASSERT_TRUE(core.ok());
+    const auto reach = Glob::Reach::kItself;
+    EXPECT_TRUE(core->matches("core", false, reach));
+    EXPECT_TRUE(core->matches("a/core/core", false, reach));
+    EXPECT_FALSE(core->matches("core/a", false, reach));
+    EXPECT_FALSE(core->matches("a/core/b/c", false, reach));
+    EXPECT_FALSE(core->tells_apart("core", "other", reach));
+    EXPECT_TRUE(core->tells_apart("core", "other"));
+}
+
 TEST(Globs, WhatIsNoPatternIsAnErrorS165) {
     for (const std::string& wrong :
          {std::string(), std::string("/"), std::string("a//b"), std::string("[a"),
@@ -179,22 +191,33 @@ TEST(Policies, WhatMayNotConcernANameNeverMatchesItS44) {
 
 TEST(Policies, TheDefaultProfileS44) {
     const auto all = policy(default_rules());
+    const auto wall = policy(default_rules(Subjects::kEveryone));
     for (const char* secret :
          {".env", "sub/.ENV", ".env.local", "prod.env", ".ssh/config", ".ssh", "a/.config/gcloud/x",
           "id_ed25519", "tls/server.key", "ca.pem", ".npmrc", "core.key"}) {
         EXPECT_EQ(seen(*all, secret, true), "--") << secret;
-        EXPECT_EQ(seen(*all, secret, false), "r-") << secret;
+        EXPECT_EQ(seen(*all, secret, false), "rw") << secret << ": it is the user's";
+        EXPECT_EQ(seen(*wall, secret, true), "--") << secret;
+        EXPECT_EQ(seen(*wall, secret, false), "r-") << secret;
     }
+    EXPECT_FALSE(all->binds_user());
+    EXPECT_TRUE(wall->binds_user());
     for (const char* open :
          {".env.example", ".envrc", ".config/other", "node_modules/p/ca.pem",
-          "lib/python3/site-packages/certifi/cacert.pem", ".git/config",
+          "lib/python3/site-packages/certifi/cacert.pem", "node_modules/p/.env", "vendor/a/b.key",
+          "vendor/.ssh/config", "core/a", "src/core/core.1/a", ".git/config",
           ".git/hooks/pre-commit.sample", "core.js", "core.12a", "src/core.c", ".git/hooks"}) {
         EXPECT_EQ(seen(*all, open, true), "rw") << open;
     }
     EXPECT_EQ(seen(*all, ".git/hooks/pre-commit", true), "r-");
-    EXPECT_EQ(seen(*all, "core", false), "r-");
-    EXPECT_EQ(seen(*all, "core.4711", false), "r-");
-    EXPECT_EQ(seen(*all, "core", false, S_IFDIR), "rw");
+    EXPECT_TRUE(all->judge(".git/hooks/pre-commit", S_IFREG, true).asks);
+    for (const char* dump : {"core", "core.4711", "core/core"}) {
+        EXPECT_EQ(seen(*all, dump, true), "r-") << dump;
+        EXPECT_EQ(seen(*all, dump, false), "rw") << dump;
+        EXPECT_EQ(seen(*wall, dump, false), "r-") << dump;
+        EXPECT_EQ(seen(*wall, dump, false, S_IFDIR), "rw") << dump;
+        EXPECT_EQ(seen(*all, dump, true, S_IFLNK), "rw") << dump;
+    }
 }
 
 TEST(Policies, StrictForgeIsTheOriginalsListS164) {
@@ -212,6 +235,7 @@ TEST(Policies, StrictForgeIsTheOriginalsListS164) {
 TEST(Policies, DirectoriesThatMoveAreToldApartOnlyWhereItMatters) {
     const auto all = policy(default_rules());
     EXPECT_FALSE(all->tells_apart("src", "lib/source"));
+    EXPECT_FALSE(all->tells_apart("core", "lib"));
     EXPECT_FALSE(all->tells_apart("node_modules/.tmp", "node_modules/pkg"));
     EXPECT_TRUE(all->tells_apart("x", ".git"));
     EXPECT_TRUE(all->tells_apart("x", "node_modules/x"));

@@ -1,0 +1,216 @@
+# The rules in everyday work: what the user does goes through and comes back, what an agent is refused says why.
+# shellcheck shell=bash
+
+# tracked: a repository whose branches differ in keys and .env files, in $W.
+tracked() {
+    needs git
+    git -C "$W" init -q -b main
+    mkdir -p "$W/app/core"
+    echo a >"$W/app/core/a"
+    echo A= >"$W/.env.example"
+    echo one >"$W/server.key"
+    echo one >"$W/.env.test"
+    git -C "$W" add -A
+    git -C "$W" commit -qm one
+    git -C "$W" switch -qc other
+    echo two >"$W/server.key"
+    rm "$W/.env.test"
+    echo two >"$W/.env.more"
+    git -C "$W" add -A
+    git -C "$W" commit -qm two
+    git -C "$W" switch -q main
+}
+
+S40_S42_S44_the_users_own_secrets_are_captured() {
+    tracked
+    remember start
+    begin
+    say "git ends with what it should have"
+    git switch -q other
+    equal server.key two
+    equal .env.more two
+    absent .env.test
+    git switch -q main
+    echo three >server.key
+    echo three >.env.test
+    git stash -q
+    equal server.key one
+    git stash pop -q
+    equal .env.test three
+    git commit -qam three
+    [[ -z $(git status --porcelain) ]] || fail "git status: $(git status --porcelain)"
+    say "and so does everything else the user does, a hook too"
+    cp .env.example .env
+    equal .env A=
+    printf '#!/bin/sh\ntouch "$(git rev-parse --show-toplevel)/hooked"\n' >.git/hooks/pre-commit
+    chmod +x .git/hooks/pre-commit
+    git commit -q --allow-empty -m four
+    present hooked
+    echo dump >core
+    mv .env .env.old
+    ln server.key server.pem
+    say "through a mapping"
+    python3 -c 'import mmap, os
+fd = os.open("server.key", os.O_RDWR)
+with mmap.mmap(fd, 0) as m:
+    m[0:1] = b"M"
+    m.flush()'
+    equal server.pem Mhree
+    u --json status
+    json '{"server.key", ".env.old", "core"} <= {c["path"] for c in j["changes"]}'
+    u discard --yes
+    same start
+    u redo
+    equal server.key Mhree
+    u discard --yes
+    end
+    same start
+}
+
+S44_a_directory_called_core_is_a_directory() {
+    tracked
+    git clone -q "$W" "$scratch/origin"
+    (cd "$scratch/origin" && git switch -q main 2>/dev/null)
+    begin
+    local as
+    for as in "" "$program run --no-confine --on-exit keep --"; do
+        say "${as:-as the user}"
+        $as sh -c 'mkdir -p src/core/core.1 && echo a >src/core/a && echo b >src/core/core.1/b && mv src/core src/other &&
+            mkdir core && ln -s core src/core && rm src/core && mv src/other/a core/a && rm -r src core'
+    done
+    say "a clone as the user is whole"
+    git clone -q "$scratch/origin" mine
+    diff -r --exclude=.git "$scratch/origin" mine
+    say "a core dump is still not for an agent, under no name and by no way"
+    expect 2 run --on-exit keep -- sh -c 'echo dump >core'
+    expect 2 run --on-exit keep -- sh -c 'echo dump >core.4711'
+    u run --on-exit keep -- sh -c 'mkdir -p x/core; ! echo dump >x/core/core 2>/dev/null; echo dump >free; ! mv free core 2>/dev/null; ! ln free core 2>/dev/null'
+    absent core
+    absent x/core/core
+    echo mine >core
+    u run --on-exit keep -- sh -c '! rm -f core 2>/dev/null; ln -s free link; ! mv -T link core 2>/dev/null; ! (echo x >core) 2>/dev/null'
+    equal core mine
+    u discard --yes
+    end
+}
+
+S44_a_template_with_a_hook_does_not_stop_a_clone() {
+    needs git
+    git -C "$W" init -q -b main
+    echo a >"$W/a"
+    git -C "$W" add a
+    git -C "$W" commit -qm one
+    mkdir -p "$scratch/template/hooks"
+    printf '#!/bin/sh\ntouch hooked\n' >"$scratch/template/hooks/post-commit"
+    chmod +x "$scratch/template/hooks/post-commit"
+    export GIT_TEMPLATE_DIR=$scratch/template
+    begin
+    say "for an agent the hook is there, and nobody can execute it"
+    u run --no-confine --on-exit keep -- sh -c 'git init -q made && git clone -q . cloned'
+    local repository
+    for repository in made cloned; do
+        cmp "$scratch/template/hooks/post-commit" "$repository/.git/hooks/post-commit"
+        [[ $(stat -c %A "$repository/.git/hooks/post-commit") != *x* ]] || fail "it can be executed"
+    done
+    equal cloned/a a
+    git -C made commit -q --allow-empty -m one 2>/dev/null
+    absent made/hooked
+    say "nor does the agent make it so, in any way"
+    expect 1 run --no-confine --on-exit keep -- chmod +x made/.git/hooks/post-commit
+    expect 1 run --no-confine --on-exit keep -- sh -c 'echo x >y; chmod +x y; mv y made/.git/hooks/pre-commit'
+    expect 1 run --no-confine --on-exit keep -- sh -c 'ln y made/.git/hooks/pre-commit'
+    expect 1 run --no-confine --on-exit keep -- sh -c 'ln -s ../../../y made/.git/hooks/pre-commit'
+    expect 1 run --no-confine --on-exit keep -- sh -c 'ln made/.git/hooks/post-commit z'
+    expect 1 run --no-confine --on-exit keep -- setfacl -m u:0:rwx made/.git/hooks/post-commit
+    absent made/.git/hooks/pre-commit
+    say "in a repository that was there before nothing is written"
+    expect 2 run --no-confine --on-exit keep -- sh -c 'echo x >.git/hooks/post-commit'
+    absent .git/hooks/post-commit
+    u run --no-confine --on-exit keep -- rm -r made
+    say "for the user the clone is as anywhere"
+    git clone -q . users
+    [[ -x users/.git/hooks/post-commit ]] || fail "the user's hook cannot be executed"
+    u discard --yes
+    end
+}
+
+S71_no_to_a_database_keeps_a_row_out_of_its_wal_too() {
+    needs sqlite3
+    sqlite3 "$W/old.db" "PRAGMA journal_mode=WAL; CREATE TABLE t(x); INSERT INTO t VALUES(1);" >/dev/null
+    sqlite3 "$W/plain.db" "CREATE TABLE t(x); INSERT INTO t VALUES(1);"
+    absent "$W/old.db-wal"
+    remember start
+    begin
+    say "no: the row is in no file"
+    local database
+    for database in old.db plain.db; do
+        ! "$program" run --on-exit keep -- sqlite3 "$database" "INSERT INTO t VALUES(2);" 2>"$scratch/err" || fail "$database: not refused"
+        [[ $(sqlite3 "$database" "SELECT group_concat(x) FROM t;") == 1 ]] || fail "the agent's row is in $database"
+    done
+    absent old.db-journal
+    say "the user, and databases made since, are free"
+    sqlite3 old.db "INSERT INTO t VALUES(3);"
+    u run --on-exit keep -- sqlite3 new.db "PRAGMA journal_mode=WAL; CREATE TABLE t(x); INSERT INTO t VALUES(1);"
+    [[ $(sqlite3 old.db "SELECT group_concat(x) FROM t;") == 1,3 ]]
+    u discard --yes
+    same start
+    say "yes is for the database and the files beside it"
+    u --json approvals
+    local question
+    question=$(json_value "next(q['number'] for q in j['questions'] if q['path'].startswith('old.db'))")
+    session=$(json_value "next(q['session'] for q in j['questions'] if q['path'].startswith('old.db'))")
+    json "sum(q['path'].startswith('old.db') for q in j['questions']) == 1"
+    u approve "$question"
+    u run --session "$session" --on-exit keep -- sqlite3 old.db "INSERT INTO t VALUES(2);"
+    [[ $(sqlite3 old.db "SELECT group_concat(x) FROM t;") == 1,2 ]]
+    u discard --yes
+    end
+    same start
+}
+
+S44_who_wants_the_wall_has_it() {
+    echo SECRET=1 >"$W/.env"
+    mkdir -p "$XDG_CONFIG_HOME/unwrite"
+    printf '[policy]\nbind = "everyone"\n[[policy.rule]]\npattern = "plan"\n[[policy.rule]]\npattern = "draft"\nfor = "agents"\n' \
+        >"$XDG_CONFIG_HOME/unwrite/unwrite.toml"
+    begin
+    ! (echo x >>.env) 2>/dev/null || fail "not refused: .env"
+    ! (echo x >plan) 2>/dev/null || fail "not refused: plan"
+    echo x >draft
+    equal .env SECRET=1
+    say "and one rule alone"
+    printf '[[policy.rule]]\npattern = "plan"\n[[policy.rule]]\npattern = "law"\nfor = "everyone"\n' >"$XDG_CONFIG_HOME/unwrite/unwrite.toml"
+    u policy reload
+    echo x >>.env
+    echo x >plan
+    ! (echo x >law) 2>/dev/null || fail "not refused: law"
+    expect 1 run --on-exit keep -- sh -c 'echo y >>plan'
+    end
+}
+
+# npm's packages come from its registry: with none in reach there is nothing to compare.
+S48_npm_install_of_real_packages_is_whole() {
+    needs npm node
+    export npm_config_cache=$scratch/npm-cache npm_config_update_notifier=false npm_config_audit=false npm_config_fund=false \
+        npm_config_ignore_scripts=true npm_config_loglevel=error npm_config_prefer_offline=true
+    npm_config_userconfig=$(getent passwd "$(id -u)" | cut -d: -f6)/.npmrc # a story has a home of its own
+    export npm_config_userconfig
+    mkdir "$scratch/plain"
+    (cd "$scratch/plain" && timeout 100 npm install eslint @nestjs/core >"$scratch/npm.log" 2>&1) ||
+        skip "npm's registry cannot be reached: $(head -n 1 "$scratch/npm.log")"
+    list() { (cd "$1" && find . -path ./.unwrite -prune -o -type f ! -name .package-lock.json -print | sort | xargs -d '\n' sha256sum); }
+    list "$scratch/plain" >"$scratch/wanted"
+    [[ $(grep -c /core/ "$scratch/wanted") -gt 50 ]] || fail "the packages have no directories called core any more"
+    install_it() { timeout 100 "$@" npm ci >"$scratch/npm.log" 2>&1 || fail "$* npm ci: $(cat "$scratch/npm.log")"; }
+    cp "$scratch/plain/package.json" "$scratch/plain/package-lock.json" "$W/"
+    begin
+    install_it
+    list . | diff "$scratch/wanted" - >"$scratch/missing" || fail "as the user: $(head -n 5 "$scratch/missing")"
+    u discard --yes
+    install_it "$program" run --write "$scratch/npm-cache" --on-exit keep --
+    ! grep Refused "$scratch/npm.log" || fail "something was refused"
+    list . | diff "$scratch/wanted" - >"$scratch/missing" || fail "in a run: $(head -n 5 "$scratch/missing")"
+    u discard --yes
+    absent node_modules
+    end
+}
