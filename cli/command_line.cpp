@@ -231,6 +231,10 @@ Result<> CommandLine::expect_known_commands() const {
 }
 
 Error CommandLine::surplus(const CLI::App& chosen, const std::string& word) const {
+    if (!word.starts_with('-') && chosen.get_name() == "run") {
+        return Error(ErrorKind::kUsage, EINVAL, "run: the command comes after \"--\"",
+                     "unwrite run -- " + quote_name(word) + " ...");
+    }
     if (!word.starts_with('-')) return in_command(chosen, "unexpected argument " + shown(word));
     const std::string name = word.substr(0, word.find('='));
     Words known;

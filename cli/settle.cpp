@@ -139,13 +139,13 @@ Result<bool> put_until_settled(Context& context, Workspace& workspace, const Que
 
 }  // namespace
 
-Result<Ending> parse_ending(const std::string& word) {
+Result<Ending> parse_ending(const std::string& option, const std::string& word) {
     if (word == "ask") return Ending::kAsk;
     if (word == "keep") return Ending::kKeep;
     if (word == "commit") return Ending::kCommit;
     if (word == "discard") return Ending::kDiscard;
-    return Error(ErrorKind::kUsage, EINVAL,
-                 "read " + quote_name(word) + ": not ask, keep, commit or discard");
+    return Error(ErrorKind::kUsage, EINVAL, option + " cannot be " + quote_name(word),
+                 "it is one of ask, keep, commit and discard");
 }
 
 Result<bool> settle(Context& context, Workspace& workspace, Ending ending,

@@ -11,7 +11,8 @@ namespace unwrite::cli {
 
 enum class Ending { kAsk, kKeep, kCommit, kDiscard };
 
-Result<Ending> parse_ending(const std::string& word);
+/// `option`: whose word it is, for the error: "run: --on-exit".
+Result<Ending> parse_ending(const std::string& option, const std::string& word);
 
 /// Which changes the question is about, and what discarding them means.
 struct Question {

@@ -16,7 +16,7 @@ struct MountOptions {
 };
 
 Result<int> mount(Context& context, const MountOptions& options) {
-    TRY_ASSIGN(const Ending ending, parse_ending(options.on_unfinished));
+    TRY_ASSIGN(const Ending ending, parse_ending("mount: --on-unfinished", options.on_unfinished));
     MountRequest request = options.request;
     if (request.directory.empty()) {
         TRY_ASSIGN(request.directory, place_to_mount(context, "unwrite mount DIR"));

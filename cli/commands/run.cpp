@@ -72,12 +72,14 @@ Result<Walls> walls_of(const RunOptions& options) {
     const char* set = std::getenv("UNWRITE_CONFINE");
     const std::string named = set != nullptr && *set != '\0' ? set : "yes";
     if (named != "yes" && named != "no" && named != "required") {
-        return Error(ErrorKind::kUsage, EINVAL, "run: UNWRITE_CONFINE=" + quote_name(named),
+        return Error(ErrorKind::kUsage, EINVAL,
+                     "run: UNWRITE_CONFINE cannot be " + quote_name(named),
                      "set it to yes, no or required, or unset it");
     }
     if (options.network != "host" && options.network != "none") {
-        return Error(ErrorKind::kUsage, EINVAL, "run: --network " + quote_name(options.network),
-                     "it is --network host or --network none");
+        return Error(ErrorKind::kUsage, EINVAL,
+                     "run: --network cannot be " + quote_name(options.network),
+                     "it is host or none");
     }
     if (options.no_confine && (options.require_confinement || options.network == "none")) {
         return Error(
@@ -206,7 +208,7 @@ Result<> finish(Context& context, Workspace& workspace, const RunOptions& option
                 bool clean_before) {
     TRY_ASSIGN(const overlay::Status status, print_summary(context, workspace.operations(), ran));
     if (status.changes.empty()) return {};
-    TRY_ASSIGN(Ending ending, parse_ending(options.on_exit));
+    TRY_ASSIGN(Ending ending, parse_ending("run: --on-exit", options.on_exit));
     if (options.discard_on_failure && exit_code_of(ran.ended) != 0) ending = Ending::kDiscard;
     if (!clean_before && ending != Ending::kDiscard) {
         context.notes.line("(other changes were open before this run; a commit accepts them too)");
@@ -222,12 +224,11 @@ Result<> finish(Context& context, Workspace& workspace, const RunOptions& option
 
 Result<int> run(Context& context, const RunOptions& options) {
     if (options.command.empty()) {
-        return Error(ErrorKind::kUsage, EINVAL, "run: no command after \"--\"",
-                     "write the command behind it: unwrite run -- make install");
+        return Error(ErrorKind::kUsage, EINVAL, "run: no command given; it comes after \"--\"",
+                     "unwrite run -- make install");
     }
     if (!options.inside.root.empty()) return run_inside(options);
-    const Result<Ending> ending = parse_ending(options.on_exit);
-    if (!ending) return ending.error().with_context("run: --on-exit");
+    TRY(parse_ending("run: --on-exit", options.on_exit));
     TRY(walls_of(options));
     TRY_ASSIGN(const bool wanted, is_wanted(context, options));
     if (!wanted) {

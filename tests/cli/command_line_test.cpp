@@ -162,6 +162,9 @@ TEST(CommandLine, OtherMistakesNameTheCommandAndWhatIsWrong) {
               "diff: unknown option \"--sta\". Did you mean \"--stat\"?");
     EXPECT_EQ(refused({"diff", "--xyzzy=3"}).message(), "diff: unknown option \"--xyzzy\".");
     EXPECT_EQ(refused({"status", "here"}).message(), "status: unexpected argument \"here\"");
+    const Error run = refused({"run", "--on-exit", "keep", "make", "install"});
+    EXPECT_EQ(run.message(), "run: the command comes after \"--\"");
+    EXPECT_EQ(run.advice(), "unwrite run -- make ...");
     EXPECT_EQ(refused({"restore"}).message(), "restore: PATH is missing");
     EXPECT_EQ(refused({"restore", "a", "--from"}).message(), "restore: --from needs a value");
     EXPECT_EQ(refused({"git", "undo"}).message(), "git undo: --issue is missing");
