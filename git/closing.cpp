@@ -36,10 +36,11 @@ Result<std::string> look_at_remote(const Repository& repository, const ClosingPl
     return repository.ask({"ls-remote", "--symref", plan.remote, "HEAD", kHeads + plan.branch});
 }
 
-std::string how_to_bring_back(const ClosingPlan& plan) {
-    return "The branch " + plan.branch + " was at " + plan.tip + " at " + plan.remote +
-           "; `git push " + plan.remote + " " + plan.tip + ":" + kHeads + plan.branch +
-           "` brings it back.";
+/// `what` happened to the branch, and how to have it back.
+std::string bring_back(const ClosingPlan& plan, const std::string& what) {
+    return fmt::format(
+        "{} the branch {} at {}; it was at {}.\nhint: `git push {} {}:{}{}` brings it back", what,
+        plan.branch, plan.remote, plan.tip, plan.remote, plan.tip, kHeads, plan.branch);
 }
 
 Result<> delete_remote_branch(const Repository& repository, const ClosingPlan& plan,
@@ -61,7 +62,7 @@ Result<> delete_remote_branch(const Repository& repository, const ClosingPlan& p
             return {};
         }
     }
-    report.notes.push_back(how_to_bring_back(plan));
+    report.notes.push_back(bring_back(plan, "Deleted"));
     return {};
 }
 
@@ -100,7 +101,7 @@ Result<> keep_local_branch(const Repository& repository, const ClosingPlan& plan
     if (now && !closed) return {};  // nobody wanted to delete it
     if (!now) TRY(repository.ask({"branch", "--no-track", "--", plan.branch, local.tip}));
     report.errors.push_back(fmt::format(
-        "The local branch {} stays: {} of its commits are in no other branch and at no remote. "
+        "The local branch {} stays: {} of its commits are in no other branch and at no remote; "
         "`git branch -D {}` deletes it.",
         plan.branch, local.unpublished, plan.branch));
     return {};
@@ -148,7 +149,7 @@ void say_interrupted(const ClosingPlan& plan, const PullRequest& request, UndoRe
                     "Nothing else was closed after it.",
                     request.number, request.number));
     if (plan.tip.empty()) return;
-    report.notes.push_back(how_to_bring_back(plan));
+    report.notes.push_back(bring_back(plan, "Perhaps deleted"));
 }
 
 Closing close_one(const Repository& repository, const PullRequest& request, UndoReport& report) {
@@ -230,7 +231,8 @@ Result<> close_requests(const Repository& repository, const ClosingPlan& plan, U
         }
         report.errors.push_back("Interrupted: the branch " + plan.branch +
                                 " may still be here or at " + plan.remote + ".");
-        if (!there && !plan.tip.empty()) report.notes.push_back(how_to_bring_back(plan));
+        if (!there && !plan.tip.empty())
+            report.notes.push_back(bring_back(plan, "Perhaps deleted"));
         break;
     }
     return {};

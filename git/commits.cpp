@@ -10,6 +10,7 @@ namespace unwrite::git {
 namespace {
 
 constexpr std::string_view kReverts = "This reverts commit ";
+constexpr std::string_view kOfMerge = ", reversing\nchanges made to ";
 constexpr std::size_t kPage = 500;
 
 struct Logged {
@@ -31,19 +32,31 @@ bool is_hex(char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
 }
 
-/// The commits that this message says it reverts.
-std::vector<std::string> reverted_by(const std::string& body) {
-    std::vector<std::string> ids;
+/// A whole name of a commit at this place of a text, or "": a short one may be anything's.
+std::string id_at(const std::string& text, std::size_t at) {
+    std::size_t end = at;
+    while (end < text.size() && is_hex(text[end]))
+        ++end;
+    return end - at == 40 || end - at == 64 ? text.substr(at, end - at) : "";
+}
+
+/// What a message says that it reverts.
+struct Claim {
+    std::string id;
+    std::string parent;  ///< of a merge: what it was reverted to; else ""
+};
+
+std::vector<Claim> reverted_by(const std::string& body) {
+    std::vector<Claim> claims;
     for (std::size_t at = body.find(kReverts); at != std::string::npos;
          at = body.find(kReverts, at + 1)) {
-        std::size_t end = at + kReverts.size();
-        while (end < body.size() && is_hex(body[end]))
-            ++end;
-        const std::string id = body.substr(at + kReverts.size(), end - at - kReverts.size());
-        // Only a whole name is proof; a short one may be anything's.
-        if (id.size() == 40 || id.size() == 64) ids.push_back(id);
+        const std::size_t begin = at + kReverts.size();
+        const std::string id = id_at(body, begin);
+        if (id.empty()) continue;
+        const bool merge = body.compare(begin + id.size(), kOfMerge.size(), kOfMerge) == 0;
+        claims.push_back({id, merge ? id_at(body, begin + id.size() + kOfMerge.size()) : ""});
     }
-    return ids;
+    return claims;
 }
 
 Result<std::vector<Logged>> read_log(const std::string& text) {
@@ -105,13 +118,17 @@ Result<> walk(const Repository& repository, const std::string& from,
 /// what it names, a revert that was itself reverted does not.
 class Undone {
  public:
+    explicit Undone(const Repository& repository) : repository_(repository) {}
+
     /// The newer commit that reverted this one, or ""; notes what this one reverts, if none did.
-    std::string meets(const Logged& logged) {
+    Result<std::string> meets(const Logged& logged) {
         const std::string by = by_whom(logged.commit.id);
         if (!by.empty()) return by;
-        for (const std::string& id : reverted_by(logged.body))
-            by_.emplace(id, logged.commit.id);
-        return "";
+        for (const Claim& claim : reverted_by(logged.body)) {
+            by_.emplace(claim.id, logged.commit.id);
+            if (!claim.parent.empty()) TRY(note_merged(claim, logged.commit.id));
+        }
+        return std::string();
     }
     std::string by_whom(const std::string& id) const {
         const auto found = by_.find(id);
@@ -119,6 +136,20 @@ class Undone {
     }
 
  private:
+    /// The revert of a merge takes back every commit that it brought.
+    Result<> note_merged(const Claim& claim, const std::string& by) {
+        TRY_ASSIGN(const ProcessOutcome brought,
+                   repository_.run({"rev-list", claim.id, "--not", claim.parent, "--"}));
+        if (brought.exit_code != 0) return {};  // a message may name anything
+        for (std::size_t at = 0; at < brought.out.size();) {
+            const std::size_t end = std::min(brought.out.find('\n', at), brought.out.size());
+            by_.emplace(brought.out.substr(at, end - at), by);
+            at = end + 1;
+        }
+        return {};
+    }
+
+    const Repository& repository_;
     std::map<std::string, std::string> by_;
 };
 
@@ -126,7 +157,7 @@ class Search {
  public:
     Search(const Repository& repository, std::uint64_t issue, const Conventions& conventions,
            std::size_t wanted)
-        : repository_(repository), conventions_(conventions), wanted_(wanted) {
+        : repository_(repository), conventions_(conventions), wanted_(wanted), undone_(repository) {
         for (const std::string& subject : conventions.subjects)
             subjects_.push_back(with_issue(subject, issue));
     }
@@ -140,7 +171,7 @@ class Search {
 
  private:
     Result<bool> meet(Logged& logged) {
-        const std::string undone_by = undone_.meets(logged);
+        TRY_ASSIGN(const std::string undone_by, undone_.meets(logged));
         const std::string& subject = logged.commit.subject;
         if (std::find(subjects_.begin(), subjects_.end(), subject) == subjects_.end()) return true;
         if (!undone_by.empty()) {
@@ -231,11 +262,12 @@ Result<Found> find_agent_commits(const Repository& repository, const std::string
 
 Result<std::string> revert_of(const Repository& repository, const std::string& from,
                               const std::string& id) {
-    Undone undone;
-    TRY(walk(repository, from, {std::string(kReverts)}, [&](Logged& logged) -> Result<bool> {
-        undone.meets(logged);
+    Undone undone(repository);
+    const auto visit = [&](Logged& logged) -> Result<bool> {
+        TRY(undone.meets(logged));
         return undone.by_whom(id).empty();
-    }));
+    };
+    TRY(walk(repository, from, {std::string(kReverts)}, visit));
     return undone.by_whom(id);
 }
 

@@ -130,6 +130,10 @@ Result<std::vector<PullRequest>> PullRequests::open(const std::string& branch) c
     return list(branch, "open");
 }
 
+Result<std::vector<PullRequest>> PullRequests::closed(const std::string& branch) const {
+    return list(branch, "closed");
+}
+
 Result<std::vector<PullRequest>> PullRequests::merged(const std::string& branch) const {
     return list(branch, "merged");
 }

@@ -31,6 +31,8 @@ class PullRequests {
 
     /// Those from `branch` of this very repository; what a fork calls by the same name is left out.
     Result<std::vector<PullRequest>> open(const std::string& branch) const;
+    /// The same that were closed, merged or not.
+    Result<std::vector<PullRequest>> closed(const std::string& branch) const;
     /// The same that were merged, newest first.
     Result<std::vector<PullRequest>> merged(const std::string& branch) const;
     Result<std::vector<RequestedCommit>> commits(const PullRequest& request) const;

@@ -96,7 +96,8 @@ Result<std::string> rebase(const Repository& repository, const PushTarget& targe
 }
 
 /// Puts the new commits on top of what others pushed meanwhile: why not, in a sentence, or "".
-Result<std::string> catch_up(const Repository& repository, const PushTarget& target) {
+Result<std::string> catch_up(const Repository& repository, const PushTarget& target,
+                             Renamed& renamed) {
     const std::string known = "refs/remotes/" + target.remote + "/" + target.branch;
     TRY_ASSIGN(const ProcessOutcome point,
                repository.run({"merge-base", "--fork-point", known, "HEAD"}));
@@ -117,7 +118,17 @@ Result<std::string> catch_up(const Repository& repository, const PushTarget& tar
                    repository.run({"merge-base", "--is-ancestor", fork, theirs}));
         if (inside.exit_code == 0) fork.clear();
     }
-    return rebase(repository, target, theirs, fork);
+    TRY_ASSIGN(const std::string before, repository.line({"rev-parse", "HEAD"}));
+    TRY_ASSIGN(const std::string stuck, rebase(repository, target, theirs, fork));
+    if (!stuck.empty()) return stuck;
+    const Cleanup cleanup(repository.programs());
+    TRY_ASSIGN(const Renamed now, name_after_rebase(repository, before, theirs));
+    for (auto& [old_id, new_id] : renamed) {
+        const auto again = now.find(new_id);
+        if (again != now.end()) new_id = again->second;
+    }
+    renamed.insert(now.begin(), now.end());
+    return std::string();
 }
 
 }  // namespace
@@ -151,9 +162,8 @@ Result<PushTarget> push_target(const Repository& repository, const std::string& 
                  "is needed");
 }
 
-Result<Pushed> push(const Repository& repository, const PushTarget& target) {
+Result<Pushed> push(const Repository& repository, const PushTarget& target, Renamed& renamed) {
     Pushed pushed;
-    TRY_ASSIGN(const std::string before, repository.line({"rev-parse", "HEAD"}));
     const Arguments arguments = {"push", "--porcelain", target.remote,
                                  "HEAD:refs/heads/" + target.branch};
     for (int tries = 1;; ++tries) {
@@ -172,11 +182,9 @@ Result<Pushed> push(const Repository& repository, const PushTarget& target) {
                            std::to_string(kTries) + " tries: " + words_of(outcome);
             break;
         }
-        TRY_ASSIGN(pushed.error, catch_up(repository, target));
+        TRY_ASSIGN(pushed.error, catch_up(repository, target, renamed));
         if (!pushed.error.empty()) break;
     }
-    TRY_ASSIGN(const std::string after, repository.line({"rev-parse", "HEAD"}));
-    pushed.rebased = before != after;
     return pushed;
 }
 

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "git/renamed.h"
 #include "git/repository.h"
 
 namespace unwrite::git {
@@ -19,15 +20,14 @@ Result<PushTarget> push_target(const Repository& repository, const std::string& 
 
 struct Pushed {
     bool done = false;
-    bool rebased = false;  ///< the commits have other names now
-    std::string error;     ///< a sentence; "" when done
+    std::string error;  ///< a sentence; "" when done
 };
 
 /// Pushes HEAD there, three times at most. After each try but the last, the new commits are put on
 /// top of what others pushed meanwhile. At a protected branch it ends at once, and where that
 /// conflicts or would touch staged changes, uncommitted changes of the same files, or files that
 /// git does not know: the local branch, the index and the files are then as they were. Never
-/// forces.
-Result<Pushed> push(const Repository& repository, const PushTarget& target);
+/// forces. `renamed` has what rebased commits are called now, also on an error.
+Result<Pushed> push(const Repository& repository, const PushTarget& target, Renamed& renamed);
 
 }  // namespace unwrite::git

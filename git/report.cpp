@@ -107,6 +107,8 @@ Lines planned_text(const UndoReport& report) {
             commit_items(report.earlier));
     section(lines, "**Files that would be restored:**", file_items(report.files));
     section(lines, "**PRs that would be closed:**", report.closed);
+    if (report.merged_number != 0)
+        lines.push_back(fmt::format("Would open a PR that reverts PR #{}.", report.merged_number));
     section(lines, "**Warnings:**", report.errors);
     return lines;
 }

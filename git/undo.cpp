@@ -59,7 +59,7 @@ class Undo {
         if (merged) return undo_merged(*merged);
         if (!found_.code.empty()) return revert();
         say_nothing();
-        return {};
+        return found_.any() ? Result<>() : say_closed();
     }
 
     Result<> begin() { return options_.before_change ? options_.before_change() : Result<>(); }
@@ -106,7 +106,17 @@ class Undo {
         TRY(begin());
         TRY(close_requests(repository_, plan, report_));
         if (programs_.interrupted()) report_.end = UndoEnd::kFailed;
+        TRY(say_where_one_is());
         return finish();
+    }
+
+    /// The branch that is gone may have been the current one.
+    Result<> say_where_one_is() {
+        const Cleanup cleanup(repository_.programs());
+        TRY_ASSIGN(const Standing now, repository_.standing());
+        if (now.branch != standing_.branch)
+            report_.notes.push_back("You are on the branch " + now.branch + " now.");
+        return {};
     }
 
     /// The merged pull request that the newest commits came with, unless it was reverted since.
@@ -156,6 +166,7 @@ class Undo {
             report_.revert_pull_request = there[0].url;
             return {};
         }
+        if (options_.revert_merged && options_.dry_run) report_.end = UndoEnd::kPlanned;
         if (!options_.revert_merged || options_.dry_run) return {};
         TRY(begin());
         TRY(open_revert_request(repository_, merged, remote_, options_.conventions, report_));
@@ -218,13 +229,6 @@ class Undo {
         report_.end = UndoEnd::kNothing;
         if (!found_.any()) {
             report_.errors.emplace_back("No agent commits found for this issue to undo.");
-            report_.notes.push_back(fmt::format(
-                "The history of this branch has no commit with the subject \"{}\"{}.\nhint: "
-                "`unwrite git undo --issue {} --subject 'TEXT {{issue}}'` looks for another "
-                "subject",
-                with_issue(options_.conventions.subjects[0], options_.issue),
-                options_.conventions.subjects.size() > 1 ? " or one of the other forms" : "",
-                options_.issue));
         } else if (!found_.undone.empty()) {
             report_.undone_before = true;
             report_.errors.emplace_back("The agent's commits for this issue were undone already.");
@@ -244,6 +248,28 @@ class Undo {
             report_.notes.emplace_back(
                 "What was undone is not pushed yet.\nhint: run the same "
                 "command with --push to push it");
+    }
+
+    /// Where no commit was found, it may be because the pull request with them was closed.
+    Result<> say_closed() {
+        std::vector<PullRequest> closed;
+        if (!remote_.empty() && without_requests_.empty()) {
+            TRY_ASSIGN(closed, PullRequests(repository_).closed(branch_));
+        }
+        if (!closed.empty()) {
+            report_.undone_before = true;
+            report_.errors[0] =
+                "The pull request for this issue was closed already: " + closed[0].url;
+            return {};
+        }
+        report_.notes.push_back(fmt::format(
+            "The history of this branch has no commit with the subject \"{}\"{}.\nhint: "
+            "`unwrite git undo --issue {} --subject 'TEXT {{issue}}'` looks for another "
+            "subject",
+            with_issue(options_.conventions.subjects[0], options_.issue),
+            options_.conventions.subjects.size() > 1 ? " or one of the other forms" : "",
+            options_.issue));
+        return {};
     }
 
     Result<> revert() {
@@ -287,8 +313,8 @@ class Undo {
                 return {};
             }
             if (reverted->how == Reverted::How::kEmpty) {
-                report_.errors.push_back("What commit " + short_id(commit.id) +
-                                         " changed is gone already; it does not count.");
+                report_.errors.push_back("Commit " + short_id(commit.id) +
+                                         " was passed over: its changes are gone already.");
                 continue;
             }
             report_.revert_commit = reverted->commit;
@@ -313,6 +339,8 @@ class Undo {
         if (done == 0) {
             report_.end = UndoEnd::kNothing;
             report_.undone_before = true;
+            report_.errors.emplace(report_.errors.begin(),
+                                   "The agent's changes for this issue are gone already.");
         } else if (done < options_.count) {
             report_.errors.push_back(fmt::format(
                 "Only {} of the {} commits asked for were there to undo.", done, options_.count));
@@ -398,8 +426,9 @@ class Undo {
     Result<> push_commits() {
         TRY_ASSIGN(const Standing now, repository_.standing());
         TRY_ASSIGN(const PushTarget target, push_target(repository_, now.branch, options_.remote));
-        const Result<Pushed> pushed = push(repository_, target);
-        TRY(name_again(now.head));
+        Renamed renamed;
+        const Result<Pushed> pushed = push(repository_, target, renamed);
+        TRY(name_again(now.head, renamed));
         if (!pushed) return pushed.error();
         report_.pushed = pushed->done;
         if (!pushed->done) report_.errors.push_back(pushed->error);
@@ -407,7 +436,7 @@ class Undo {
     }
 
     /// A rebase gives the commits other names, or drops one where others did the same.
-    Result<> name_again(const std::string& before) {
+    Result<> name_again(const std::string& before, const Renamed& renamed) {
         const Cleanup cleanup(repository_.programs());
         TRY_ASSIGN(const std::string head, repository_.line({"rev-parse", "HEAD"}));
         if (head == before) return {};
@@ -415,6 +444,12 @@ class Undo {
             TRY_ASSIGN(const std::string subject, repository_.line({"log", "-1", "--format=%s"}));
             const std::string state = with_issue(options_.conventions.state_commit, options_.issue);
             report_.state_commit = subject == state ? head : "";
+        }
+        for (std::vector<AgentCommit>* list : {&report_.reverted, &report_.earlier}) {
+            for (AgentCommit& commit : *list) {
+                const auto found = renamed.find(commit.id);
+                if (found != renamed.end()) commit.id = found->second;
+            }
         }
         const std::vector<AgentCommit>& undone =
             report_.reverted.empty() ? report_.earlier : report_.reverted;

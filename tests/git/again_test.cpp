@@ -173,6 +173,39 @@ TEST(GitAgain, S116_ARebaseIsFollowedAlsoWhereThePushThenFails) {
               std::string::npos);
 }
 
+TEST(GitAgain, S116_ARevertNamesTheCommitAsItIsAfterTheRebase) {
+    const Again world;
+    // Commits that the remote has not: a rebase gives them other names as well.
+    world.commit("by a person", {{"mine", "1\n"}});
+    const std::string old_name = world.agent_commit(7, {{"a", "2\n"}, {".GITCLAW/log", "1\n"}});
+    world.agent_commit(7, {{"a", "3\n"}});
+    RacingOnce programs(
+        world, [&] { world.push_from_elsewhere("elsewhere", "x\n"); }, false);
+    UndoOptions options = world.pushing(2);
+    options.memory = world.work() + "/memory.log";
+    ASSERT_ASSIGN(const UndoReport report, git::undo(programs, world.work(), options));
+    EXPECT_TRUE(report.pushed);
+    EXPECT_EQ(world.remote_head(), world.head());
+    ASSERT_EQ(report.reverted.size(), 2u);
+    EXPECT_EQ(report.reverted[0].id, world.git({"rev-parse", "HEAD~3"}));
+    EXPECT_EQ(report.reverted[1].id, world.git({"rev-parse", "HEAD~4"}));
+    EXPECT_NE(report.reverted[1].id, old_name);
+    EXPECT_EQ(report.state_commit, world.head());
+    EXPECT_EQ(report.revert_commit, world.git({"rev-parse", "HEAD~1"}));
+    EXPECT_EQ(world.git({"log", "-1", "--format=%B", "HEAD~1"}),
+              "Revert \"gitclaw: work on issue #7\"\n\nThis reverts commit " +
+                  report.reverted[1].id + ".\n");
+    EXPECT_EQ(world.git({"log", "-1", "--format=%an <%ae>", "HEAD~1"}),
+              "tester <tester@example.invalid>");
+    EXPECT_EQ(world.read("a"), "1\n");
+    EXPECT_TRUE(world.is_clean());
+    world.git({"fsck", "--strict"});
+    // So nobody takes them back twice, here or in another clone.
+    ASSERT_ASSIGN(const UndoReport next, world.undo(7));
+    ASSERT_EQ(next.reverted.size(), 1u);
+    EXPECT_EQ(next.reverted[0].id, world.two);
+}
+
 TEST(GitAgain, S116_WhereOthersRevertedItTooTheirCommitIsNamed) {
     const Again world;
     const std::string clone = world.path("other");

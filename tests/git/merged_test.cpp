@@ -6,6 +6,8 @@
 namespace unwrite::git::tests {
 namespace {
 
+using Names = std::vector<std::string>;
+
 enum class How { kMerge, kSquash, kRebase };
 
 /// A pull request of two commits, merged at the remote while the work tree is somewhere else.
@@ -147,7 +149,22 @@ TEST(GitMerged, S120_WhatWasRevertedIsNotOfferedAgain) {
     const Merged world(How::kMerge);
     world.git({"revert", "--no-edit", "-m", "1", world.merge});
     ASSERT_ASSIGN(const UndoReport report, world.undo(7));
-    EXPECT_NE(report.end, UndoEnd::kMerged);
+    EXPECT_EQ(report.end, UndoEnd::kNothing);
+    EXPECT_EQ(report.errors, Names{"The agent's commits for this issue were undone already."});
+    // Unless that was taken back in turn.
+    world.git({"revert", "--no-edit", "HEAD"});
+    ASSERT_ASSIGN(const UndoReport offered, world.undo(7));
+    EXPECT_EQ(offered.end, UndoEnd::kMerged);
+}
+
+TEST(GitMerged, S120_ADryRunWithTheYesSaysWhatItWouldMake) {
+    const Merged world(How::kMerge);
+    UndoOptions options = world.options(7);
+    options.revert_merged = true;
+    options.dry_run = true;
+    ASSERT_ASSIGN(const UndoReport report, world.undo(options));
+    EXPECT_EQ(markdown(report), "## Undo (dry run)\n\nWould open a PR that reverts PR #3.\n");
+    EXPECT_EQ(world.gh_calls().find("pr create"), std::string::npos);
 }
 
 TEST(GitMerged, S120_RevertedAtTheRemoteMeanwhile) {

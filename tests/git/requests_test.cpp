@@ -58,6 +58,23 @@ TEST(GitRequests, S111_S126_TheOpenOneIsClosedAndItsBranchDeleted) {
     EXPECT_NE(report.notes[0].find("git push origin " + world.agent), std::string::npos);
 }
 
+TEST(GitRequests, S111_ASecondTimeTheClosedOneIsNamed) {
+    const Requested world;
+    world.is_open();
+    world.git({"switch", "--quiet", world.branch});
+    ASSERT_ASSIGN(const UndoReport first, world.undo(7));
+    ASSERT_EQ(first.notes.size(), 2u);
+    EXPECT_EQ(first.notes[1], "You are on the branch main now.");
+    world.gh_says("pr-list-open", "[]");
+    world.gh_says("pr-list-closed", "[" + request(3) + "]");
+    ASSERT_ASSIGN(const UndoReport again, world.undo(7));
+    EXPECT_EQ(again.end, UndoEnd::kNothing);
+    EXPECT_EQ(markdown(again),
+              "## ⚠️ Nothing to undo\n\nThe pull request for this issue was "
+              "closed already: " +
+                  kUrl + "3\n");
+}
+
 TEST(GitRequests, S111_TheCommentNamesTheIssue) {
     const Requested world;
     world.is_open();
