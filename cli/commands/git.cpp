@@ -39,7 +39,7 @@ Result<std::string> real_place(const Context& context, const std::string& path) 
     const std::size_t slash = absolute.rfind('/');
     Result<std::string> parent =
         real_path("/", absolute.substr(0, std::max<std::size_t>(slash, 1)));
-    if (!parent) return parent.error().with_context("find " + quote_name(path));
+    if (!parent) return parent.error();
     return (*parent == "/" ? "" : *parent) + absolute.substr(slash);
 }
 
@@ -69,7 +69,13 @@ Result<git::UndoOptions> engine_options(const Context& context, const GitUndoOpt
         if (place) engine.session = *place;
     }
     if (!options.memory.empty()) {
-        TRY_ASSIGN(engine.memory, real_place(context, options.memory));
+        const Result<std::string> place = real_place(context, options.memory);
+        if (!place) {
+            return place.error()
+                .with_context("git undo: cannot write " + quote_name(options.memory))
+                .with_advice("`mkdir` makes its directory");
+        }
+        engine.memory = *place;
     }
     return engine;
 }
