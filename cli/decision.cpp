@@ -123,8 +123,8 @@ std::string decided_words(const overlay::Decided& decided, Saying saying, Colour
     const std::string mark = saying == Saying::kDryRun ? "dry run: " : "";
     std::string text;
     if (!decided.kept.empty()) {
-        text += mark + (saying == Saying::kAsked ? "to be kept" : "kept") +
-                ", and no longer taken back by anything:\n";
+        text += mark + (saying == Saying::kAsked ? "to be kept for good:\n"
+                                                 : "kept, and no longer taken back by anything:\n");
         text += change_lines(decided.kept, most, colour);
     }
     for (const auto& needed : decided.needed) {

@@ -124,7 +124,6 @@ Result<Turn> put(Context& context, Workspace& workspace, const Question& questio
             context.notes.line(kKept);
             return Turn::kSettled;
         default:
-            context.notes.line(kKept);
             return Turn::kUnanswered;
     }
 }
@@ -133,6 +132,7 @@ Result<bool> put_until_settled(Context& context, Workspace& workspace, const Que
     context.notes.print(bell());  // a run may have taken long
     for (;;) {
         TRY_ASSIGN(const Turn turn, put(context, workspace, question));
+        if (turn == Turn::kUnanswered) context.notes.line(kKept);
         if (turn != Turn::kAgain) return turn == Turn::kSettled;
     }
 }

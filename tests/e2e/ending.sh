@@ -48,7 +48,9 @@ S54_S63_ctrl_c_ctrl_d_and_type_ahead_decide_nothing() {
         on_a_terminal "[K]eep=$key" -- run -- sh -c 'echo two >f; exit 5' || [[ $? == 5 ]]
         out_has "Kept."
         on_a_terminal "[K]eep=c" "(y/n)=$key" -- run -- sh -c 'echo three >f'
+        out_has "Kept."
         on_a_terminal "[K]eep=d" "(y/n)=$key" -- run -- sh -c 'echo four >f'
+        out_has "Kept."
         equal f four
         local verb
         for verb in discard commit; do
