@@ -105,7 +105,9 @@ Result<Turn> take_back(Context& context, Workspace& workspace, const Question& q
         return Turn::kAgain;
     }
     if (!moved) return moved.error();
-    context.notes.line("Discarded what agents changed; yours is kept.");
+    context.notes.line(fmt::format(
+        "Discarded what agents changed; yours is kept. `unwrite rollback n{}` brings it back.",
+        moved->from));
     return Turn::kSettled;
 }
 
