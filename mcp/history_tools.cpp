@@ -7,6 +7,7 @@
 #include "mcp/arguments.h"
 #include "mcp/encode.h"
 #include "mcp/schema.h"
+#include "overlay/origins.h"
 
 namespace unwrite::mcp {
 
@@ -55,18 +56,48 @@ std::string lines_of_others(const overlay::Moved& moved) {
     return text;
 }
 
+/// Outside a run the server has the session of the user. What other processes changed in that
+/// session is not this connection's, though the daemon counts it as the asker's own. True when
+/// there is such work.
+Result<bool> note_users(Room& room, overlay::Moved& foreseen) {
+    std::set<overlay::OriginNumber> touched;
+    for (const overlay::Change& change : foreseen.changes)
+        touched.insert(change.origins.begin(), change.origins.end());
+    for (const overlay::Origin& origin : foreseen.others)
+        touched.erase(origin.number);
+    if (touched.empty()) return false;
+    TRY_ASSIGN(const overlay::Log log, room.operations().log("", false, false));
+    const std::int64_t self = room.asker().pid;
+    bool found = false;
+    for (const overlay::Origin& origin : log.origins) {
+        const bool users = origin.session == overlay::Origins::kUserName && origin.pid != self;
+        if (!users || !touched.contains(origin.number)) continue;
+        foreseen.others.push_back(origin);
+        found = true;
+    }
+    return found;
+}
+
+Result<overlay::Moved> roll_back(const ToolSession& session, Room& room, const std::string& to,
+                                 bool dry_run, bool include_others) {
+    const overlay::Asker asker = asker_of(session, room);
+    if (include_others && !dry_run)
+        return room.operations().rollback(asker, to, false, Consent::kAll);
+    TRY_ASSIGN(overlay::Moved foreseen,
+               room.operations().rollback(asker, to, false, Consent::kNone));
+    TRY_ASSIGN(const bool users, note_users(room, foreseen));
+    if (dry_run || users) return foreseen;
+    return room.operations().rollback(asker, to, false, Consent::kOwn);
+}
+
 Result<ToolAnswer> rollback(ToolSession& session, const Json& json) {
     TRY_ASSIGN(const Arguments arguments,
                Arguments::check(json, {"to", kDryRun, "include_others"}));
     TRY_ASSIGN(const std::string to, arguments.text("to"));
     TRY_ASSIGN(const bool dry_run, arguments.flag(kDryRun));
     TRY_ASSIGN(const bool include_others, arguments.flag("include_others"));
-    const Consent consent = dry_run          ? Consent::kNone
-                            : include_others ? Consent::kAll
-                                             : Consent::kOwn;
     TRY_ASSIGN(const auto room, session.enter());
-    TRY_ASSIGN(const overlay::Moved moved,
-               room->operations().rollback(asker_of(session, *room), to, false, consent));
+    TRY_ASSIGN(const overlay::Moved moved, roll_back(session, *room, to, dry_run, include_others));
     ToolAnswer answer{false, "", encode(moved)};
     const std::string target = "n" + std::to_string(moved.to);
     if (dry_run) {

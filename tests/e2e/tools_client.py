@@ -265,9 +265,17 @@ def history(client):
     check(node in client.text("log"), "log")
     client.text("rollback", to="story", dry_run=True)
     check(get("kept") == b"second\n", "a dry run does nothing")
+    held = client.call("rollback", to="story")
+    check(held["isError"] and "others changed" in held["content"][0]["text"], held)
+    check(held["structuredContent"]["others"], "D6: what another process wrote is not its own")
+    check(get("kept") == b"second\n", "the user's change stays")
     moved = client.call("rollback", to="story", include_others=True)
     check(not moved["isError"], moved)
     check(get("kept") == b"first\n", "rollback")
+    client.call("Read", path="kept")
+    client.call("Edit", path="kept", old_snippet="first", new_snippet="its own")
+    check(not client.call("rollback", to="story")["isError"], "what the connection itself did")
+    check(get("kept") == b"first\n", "it is taken back")
     for name in ("status", "tree", "diff"):
         contents = client.request("resources/read", {"uri": "unwrite://" + name})["result"]
         check(contents["contents"][0]["text"], name)
