@@ -101,11 +101,17 @@ SHELL
     on_a_terminal "[K]eep=d" "keep yours? (y/n)=y" -- mount "$W"
     for line in "2 commits on main:" " Add b" "the new branch side" "1 stash entry:"; do out_has "$line"; done
     out_has "yours is kept"
+    local back
+    back=$(grep -o 'rollback n[0-9]*' "$scratch/out")
     cd "$W"
     equal own mine
     absent a
     [[ $(git rev-list --count --all) == 1 ]]
     [[ $(git status --porcelain) == $'?? own\n?? work' ]]
+    # shellcheck disable=SC2086
+    u $back
+    equal a a
+    equal own mine
     end
 }
 
