@@ -10,6 +10,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/commands/revert_to_state.h"
+#include "cli/commands/why.h"
 #include "cli/help.h"
 #include "cli/suggest.h"
 #include "cli/text.h"
@@ -60,6 +61,7 @@ constexpr std::array kCommands = {
     NamedCommand{kAgents, "integrate", add<add_integrate>},
     NamedCommand{kAgents, "mcp", add<add_mcp>},
     NamedCommand{kAgents, "git", add<add_git>},
+    NamedCommand{kAgents, "why", add<add_why>},
     NamedCommand{kAgents, "policy", add_policy},
     NamedCommand{kCare, "config", add<add_config>},
     NamedCommand{kCare, "recover", add<add_recover>},

@@ -24,6 +24,7 @@
 #include "control/rendezvous.h"
 #include "control/server.h"
 #include "fs/mount.h"
+#include "overlay/refused.h"
 #include "overlay/unmatched_rules.h"
 
 namespace unwrite::cli {
@@ -172,6 +173,10 @@ Result<Served> open_all(DaemonOptions& options, bool keep_stderr) {
     serve_config(service, served.workspace, *served.session);
     service.answered = [session = served.session.get()] { return session->answered(); };
     service.oversight = &served.session->oversight();
+    service.refused = [session = served.session.get()](std::int64_t since_ns,
+                                                       const std::string& of) {
+        return overlay::refused_in(session->oversight(), session->operations(), since_ns, of);
+    };
     control::ServerOptions listening;
     listening.id = id;
     listening.mount_point = options.mount_point;

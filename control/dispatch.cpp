@@ -40,6 +40,7 @@ const Dispatch::Command Dispatch::kCommands[] = {
     {"check", &Dispatch::check, true},
     {"recover", &Dispatch::recover, false},
     {"audit", &Dispatch::audit, false},
+    {"refusals", &Dispatch::refusals, true},
     {"policy", &Dispatch::policy, true},
     {"explain", &Dispatch::explain, true},
     {"allow", &Dispatch::allow, false},

@@ -6,6 +6,7 @@
 
 #include "control/peer.h"
 #include "control/wire.h"
+#include "overlay/refused.h"
 
 namespace unwrite::control {
 
@@ -27,6 +28,9 @@ struct Service {
         set_config;
     /// The user has answered what becomes of an interrupted task (overlay::Session::answered).
     std::function<Result<>()> answered;
+    /// As overlay::refused_in() of the workspace; null: there is nothing to tell.
+    std::function<Result<overlay::Refused>(std::int64_t since_ns, const std::string& session)>
+        refused;
     overlay::Oversight* oversight = nullptr;  ///< outlives the server; null: there is none
 };
 
@@ -89,6 +93,8 @@ class Dispatch {
     /// Texts of what an agent may not read are not for it.
     void withhold(const Call& call, std::vector<overlay::FileDiff>& diffs);
     Result<Json> audit(Call& call);
+    Result<Json> refusals(Call& call);
+    Result<std::string> session_of(const Client& agent);
     Result<Json> policy(Call& call);
     Result<Json> explain(Call& call);
     Result<Json> allow(Call& call);

@@ -3,6 +3,7 @@
 #include <cerrno>
 
 #include "control/dispatch.h"
+#include "control/refusals.h"
 
 namespace unwrite::control {
 
@@ -37,6 +38,31 @@ Result<Json> Dispatch::audit(Call& call) {
     TRY_ASSIGN(const overlay::AuditTrail trail,
                service_.oversight->audit(std::min(most, kMostAuditEntries)));
     return encode(trail);
+}
+
+/// Of the run that an agent belongs to.
+Result<std::string> Dispatch::session_of(const Client& agent) {
+    const std::uint64_t run = agents_.run_of(agent.peer.pid).value_or(0);
+    TRY_ASSIGN(const overlay::Log log, operations_.log("", true, false));
+    for (const overlay::LogEntry& entry : log.entries) {
+        const auto session = entry.node.tags.find("session");
+        if (entry.node.number == run && session != entry.node.tags.end()) return session->second;
+    }
+    return "run-" + std::to_string(run);
+}
+
+Result<Json> Dispatch::refusals(Call& call) {
+    if (!service_.refused) return nobody_oversees();
+    std::int64_t since_ns = 0;
+    std::string session;
+    TRY(Fields(call.arguments).get("since_ns", since_ns).get("of_session", session).done());
+    if (call.client.agent) {
+        TRY_ASSIGN(session, session_of(call.client));
+    }
+    overlay::RefusedTo answer;
+    answer.agent = call.client.agent;
+    TRY_ASSIGN(answer.refused, service_.refused(since_ns, session));
+    return encode(answer);
 }
 
 Result<Json> Dispatch::policy(Call& /*call*/) {

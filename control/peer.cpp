@@ -86,6 +86,18 @@ bool Agents::remove(std::uint64_t run, pid_t asker, bool is_user) {
     return true;
 }
 
+std::optional<std::uint64_t> Agents::run_of(pid_t pid) {
+    const std::lock_guard lock(mutex_);
+    for (int generation = 0; generation < kMaxAncestors && pid > 1; ++generation) {
+        const Result<Process> process = read_process(pid);
+        if (!process) return std::nullopt;
+        for (const Run& run : runs_)
+            if (is_same(run.guard, *process)) return run.number;
+        pid = process->parent;
+    }
+    return std::nullopt;
+}
+
 bool Agents::is_agent(pid_t pid) {
     const std::lock_guard lock(mutex_);
     std::erase_if(runs_, [](const Run& run) { return !is_alive(run.guard); });

@@ -42,6 +42,8 @@ class Agents {
     /// Whether `pid` is or descends from an agent. A process whose ancestry cannot be told counts
     /// as one while any run is on.
     bool is_agent(pid_t pid);
+    /// The run that `pid` belongs to; nothing when it is none's, or cannot be told.
+    std::optional<std::uint64_t> run_of(pid_t pid);
 
  private:
     struct Run {

@@ -112,7 +112,8 @@ Error EditFiles::denied(const std::string& path, bool write) const {
     const std::string shown = edit::displayed(path);
     if (rule == nullptr) return {ErrorKind::kRefused, EACCES, shown + ": permission denied"};
     return {ErrorKind::kRefused, EACCES,
-            "Path '" + shown + "' matched denied pattern '" + rule->pattern + "'"};
+            "Path '" + shown + "' matched denied pattern '" + rule->pattern + "' (" + rule->source +
+                ")" + (rule->reason.empty() ? "" : ": " + rule->reason)};
 }
 
 Result<std::string> EditFiles::relative(const std::string& path) const {

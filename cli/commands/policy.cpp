@@ -10,9 +10,9 @@
 #include "base/syscalls.h"
 #include "cli/command_class.h"
 #include "cli/commands/commands.h"
+#include "cli/explaining.h"
 #include "cli/help.h"
 #include "cli/text.h"
-#include "cli/workspace.h"
 
 namespace unwrite::cli {
 
@@ -25,29 +25,6 @@ struct PolicyOptions {
     std::vector<std::string> command;
 };
 
-/// The root of the workspace at or above `directory`, which is not mounted.
-Result<UniqueFd> raw_root(const std::string& directory) {
-    const std::string root = state_above(directory);
-    return sys::open_at(AT_FDCWD, root.empty() ? directory : root, O_RDONLY | O_DIRECTORY);
-}
-
-Result<std::shared_ptr<const overlay::Policy>> configured(const std::string& directory) {
-    TRY_ASSIGN(const UniqueFd root, raw_root(directory));
-    TRY_ASSIGN(const Config config, load_config(root.get()));
-    return config.policy();
-}
-
-/// The mounted workspace; nothing when there is none.
-Result<std::optional<Workspace>> mounted(const Context& context) {
-    Result<Workspace> workspace = Workspace::open_mounted(context.base);
-    if (workspace) return std::optional<Workspace>(*std::move(workspace));
-    const Error& error = workspace.error();
-    const bool none = error.kind() == ErrorKind::kNoWorkspace &&
-                      (error.number() == ENOENT || state_above(context.base) != "");
-    if (none) return std::optional<Workspace>();
-    return error;
-}
-
 std::string rule_line(const overlay::RuleShown& rule) {
     std::string line = fmt::format("{:<10} {:<8} {:<28} {}", rule.action, rule.subjects,
                                    quote_name(rule.pattern), harmless(rule.source));
@@ -57,12 +34,12 @@ std::string rule_line(const overlay::RuleShown& rule) {
 }
 
 Result<int> show(Context& context, const PolicyOptions& /*options*/) {
-    TRY_ASSIGN(const std::optional<Workspace> workspace, mounted(context));
+    TRY_ASSIGN(const std::optional<Workspace> workspace, mounted_workspace(context));
     std::vector<overlay::RuleShown> rules;
     if (workspace) {
         TRY_ASSIGN(rules, workspace->remote()->rules());
     } else {
-        TRY_ASSIGN(const auto policy, configured(context.base));
+        TRY_ASSIGN(const auto policy, configured_policy(context.base));
         for (const overlay::Rule& rule : policy->rules())
             rules.push_back(overlay::shown(rule));
     }
@@ -96,25 +73,7 @@ void explain_to(Context& context, const char* who, const overlay::Judged& judged
 }
 
 Result<int> explain(Context& context, const PolicyOptions& options) {
-    TRY_ASSIGN(const std::optional<Workspace> workspace, mounted(context));
-    overlay::Explained explained;
-    if (workspace) {
-        TRY_ASSIGN(const std::string path, workspace->inside(context.base, options.path));
-        TRY_ASSIGN(explained, workspace->remote()->explain(path));
-    } else {
-        const std::string above = state_above(context.base);
-        const std::string root = above.empty() ? context.base : above;
-        const std::string plain = absolute_path(context.base, options.path);
-        if (!control::is_within(plain, root)) {
-            return Error(
-                ErrorKind::kUsage, EINVAL,
-                "explain " + quote_name(options.path) + ": it is not in " + quote_name(root));
-        }
-        TRY_ASSIGN(const auto policy, configured(context.base));
-        const Result<struct stat> st = sys::stat_at(AT_FDCWD, plain);
-        explained = overlay::explain(*policy, plain.substr(root == "/" ? 1 : root.size() + 1),
-                                     st ? st->st_mode & S_IFMT : S_IFREG);
-    }
+    TRY_ASSIGN(const overlay::Explained explained, explain_path(context, options.path));
     if (context.json) {
         context.out.line(control::dump(control::encode(explained)));
         return kDone;
@@ -139,7 +98,7 @@ int tell_good(Context& context, const std::string& text,
 }
 
 Result<int> check(Context& context, const PolicyOptions& /*options*/) {
-    TRY_ASSIGN(const std::optional<Workspace> workspace, mounted(context));
+    TRY_ASSIGN(const std::optional<Workspace> workspace, mounted_workspace(context));
     std::vector<overlay::RuleShown> unmatched;
     if (workspace) {
         // The workspace's own file is behind the mount: the daemon reads it.

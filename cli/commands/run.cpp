@@ -18,6 +18,7 @@
 #include "cli/mounting.h"
 #include "cli/place.h"
 #include "cli/prompt.h"
+#include "cli/refusals.h"
 #include "cli/render.h"
 #include "cli/settle.h"
 #include "cli/text.h"
@@ -179,8 +180,10 @@ Result<Ran> run_command(Context& context, Workspace& workspace, const RunOptions
     return ran;
 }
 
-Result<overlay::Status> print_summary(Context& context, overlay::Operations& operations,
-                                      const Ran& ran) {
+Result<overlay::Status> print_summary(Context& context, Workspace& workspace, const Ran& ran) {
+    overlay::Operations& operations = workspace.operations();
+    TRY_ASSIGN(const overlay::RefusedTo refused,
+               refused_of(workspace, ran.session, ran.node.time_ns));
     TRY_ASSIGN(overlay::Status status,
                operations.status(fmt::format("n{}", ran.node.number), true));
     const Colour colour = context.notes.has_colour() ? Colour::kYes : Colour::kNo;
@@ -193,8 +196,10 @@ Result<overlay::Status> print_summary(Context& context, overlay::Operations& ope
         control::Json json = control::encode(status);
         json["run"] = ran.node.number;
         json["exit_code"] = exit_code_of(ran.ended);
+        json["refused"] = encode_refused(refused.refused);
         context.out.line(control::dump(json));
     }
+    tell_refused(context, refused.refused);
     context.notes.line(summary_words(status.changes));
     if (status.changes.empty()) return status;
     context.notes.print(change_lines(heaped(status.changes), 20, colour));
@@ -206,7 +211,7 @@ Result<overlay::Status> print_summary(Context& context, overlay::Operations& ope
 
 Result<> finish(Context& context, Workspace& workspace, const RunOptions& options, const Ran& ran,
                 bool clean_before) {
-    TRY_ASSIGN(const overlay::Status status, print_summary(context, workspace.operations(), ran));
+    TRY_ASSIGN(const overlay::Status status, print_summary(context, workspace, ran));
     if (status.changes.empty()) return {};
     TRY_ASSIGN(Ending ending, parse_ending("run: --on-exit", options.on_exit));
     if (options.discard_on_failure && exit_code_of(ran.ended) != 0) ending = Ending::kDiscard;

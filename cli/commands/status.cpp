@@ -4,6 +4,7 @@
 #include "cli/git_words.h"
 #include "cli/heaps.h"
 #include "cli/help.h"
+#include "cli/refusals.h"
 #include "cli/render.h"
 #include "cli/settle.h"
 #include "cli/text.h"
@@ -30,12 +31,14 @@ std::string git_words(const overlay::Status& status, const Workspace& workspace)
     return git_state_words(now) + (changed.empty() ? "" : " (" + changed + ")");
 }
 
-void print_json(Context& context, const Workspace& workspace, const overlay::Status& status) {
+void print_json(Context& context, const Workspace& workspace, const overlay::Status& status,
+                const overlay::Refused& refused) {
     control::Json json = control::encode(status);
     json["workspace"] = control::encode_bytes(workspace.root());
     json["mounted"] = workspace.mount().has_value();
     json["files_changed"] = overlay::files_in(status.changes);
     json["git"] = control::encode_bytes(git_words(status, workspace));
+    json["refused"] = encode_refused(refused);
     context.out.line(control::dump(json));
 }
 
@@ -89,13 +92,19 @@ Result<int> status(Context& context, const StatusOptions& options) {
     TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
     TRY_ASSIGN(const overlay::Status found,
                workspace.operations().status(options.since, !options.line));
+    const bool lists = context.json || !options.line;
+    overlay::RefusedTo refused;
+    if (lists) {
+        TRY_ASSIGN(refused, refused_of(workspace, "", 0));
+    }
     if (context.json) {
-        print_json(context, workspace, found);
+        print_json(context, workspace, found, refused.refused);
     } else if (options.line) {
         context.out.line(status_line(overlay::files_in(found.changes)));
     } else {
         TRY_ASSIGN(const overlay::Log log, workspace.operations().log("", false, false));
         print_text(context, workspace, found, log, options.since);
+        context.out.print(refused_status(refused.refused));
     }
     return warn(context, found.wounded, found.out_of_room);
 }

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "control/refusals.h"
+
 namespace unwrite::control {
 namespace {
 
@@ -135,6 +137,7 @@ TEST(Wire, OversightComesBackWhole) {
                              "run-5", "*.key (profile default)"});
     trail.problems = {"audit.log: line 1 was changed"};
     expect_round_trip(trail);
+    expect_round_trip(overlay::RefusedTo{{1, 2, 3, trail.entries}, true});
     overlay::Explained explained;
     explained.user = {true, false, true, false, "a\xfe", "b"};
     explained.agent = {false, true, false, true, "", "c"};

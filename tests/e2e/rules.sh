@@ -107,6 +107,7 @@ S44_a_template_with_a_hook_does_not_stop_a_clone() {
     begin
     say "for an agent the hook is there, and nobody can execute it"
     u run --no-confine --on-exit keep -- sh -c 'git init -q made && git clone -q . cloned'
+    err_has "made/.git/hooks/post-commit  (make-executable)"
     local repository
     for repository in made cloned; do
         cmp "$scratch/template/hooks/post-commit" "$repository/.git/hooks/post-commit"
@@ -132,6 +133,59 @@ S44_a_template_with_a_hook_does_not_stop_a_clone() {
     [[ -x users/.git/hooks/post-commit ]] || fail "the user's hook cannot be executed"
     u discard --yes
     end
+}
+
+S44_S82_a_refusal_explains_itself() {
+    echo A= >"$W/.env.example"
+    echo SECRET=1 >"$W/server.key"
+    echo open >"$W/readme"
+    begin
+    u why .env
+    out_has "an agent may neither read nor write it"
+    out_has "you may read and write it"
+    out_has "*.env (profile default): it may hold a secret"
+    u why readme
+    out_has "no rule is about it"
+    say "the end of a run lists what was refused in it"
+    expect 1 run --session copier --on-exit keep -- cp .env.example .env
+    err_has "Refused in this run: 1 write"
+    err_has ".env  (create): *.env (profile default): it may hold a secret"
+    err_has "hint: unwrite why .env"
+    expect 1 --json run --session reader --on-exit keep -- cat server.key
+    json 'j["refused"]["reads"] == 1 and j["refused"]["newest"][0]["path"] == "server.key"'
+    u run --on-exit keep -- cat readme
+    ! grep -q Refused "$scratch/err" || fail "it lists what was not refused in it"
+    say "and status the newest"
+    u status
+    out_has "Refused since the task began: 1 write by copier, 1 read by reader; newest server.key"
+    out_has "hint: unwrite why server.key"
+    u --json status
+    json 'j["refused"]["writes"] == 1 and j["refused"]["reads"] == 1 and [r["path"] for r in j["refused"]["newest"]] == ["server.key", ".env"]'
+    u why .env
+    out_has "refused: 1 write by copier (cp)"
+    u --json why .env
+    json 'not j["agent"]["may_write"] and j["user"]["may_write"] and not j["asked_by_agent"]'
+    json '[(r["session"], r["operation"], r["count"]) for r in j["refused"]] == [("copier", "create", 1)]'
+    say "inside a run the agent is told what binds it, and only of itself"
+    # shellcheck disable=SC2086
+    u run $in_sight --session copier --on-exit keep -- sh -c '"$0" why .env; "$0" status; "$0" why readme' "$program"
+    out_has "you may neither read nor write it (this process belongs to a run)"
+    out_has "ask the person who started the run"
+    out_has "1 write by copier"
+    out_lacks "by reader"
+    say "the edit commands name the rule to who is bound by it"
+    expect 1 run --no-confine --on-exit keep -- "$program" edit server.key --old SECRET --new x
+    err_has "Path 'server.key' matched denied pattern '*.key' (profile default): it may hold a secret"
+    u edit server.key --old SECRET=1 --new SECRET=2
+    equal server.key SECRET=2
+    say "a new task begins with none"
+    u commit --yes
+    u status
+    out_lacks "Refused"
+    end
+    say "also where nothing is mounted"
+    u -C "$W" why .env
+    out_has "*.env (profile default)"
 }
 
 S71_no_to_a_database_keeps_a_row_out_of_its_wal_too() {
@@ -178,6 +232,9 @@ S44_who_wants_the_wall_has_it() {
     ! (echo x >plan) 2>/dev/null || fail "not refused: plan"
     echo x >draft
     equal .env SECRET=1
+    u why .env
+    out_has "you may read it, and not write it"
+    out_has "hint: unwrite policy allow .env"
     say "and one rule alone"
     printf '[[policy.rule]]\npattern = "plan"\n[[policy.rule]]\npattern = "law"\nfor = "everyone"\n' >"$XDG_CONFIG_HOME/unwrite/unwrite.toml"
     u policy reload

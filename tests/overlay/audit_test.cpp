@@ -3,7 +3,9 @@
 
 #include <fstream>
 
+#include "base/clock.h"
 #include "overlay/auditor.h"
+#include "overlay/refused.h"
 #include "tests/overlay/looking.h"
 
 namespace unwrite::tests {
@@ -91,6 +93,34 @@ TEST_F(Audited, WhatADirectoryListsIsNobodysWish) {
     EXPECT_FALSE(world_->tree().lookup(caller, overlay::kRootId, ".env").ok());
     EXPECT_TRUE(world_->tree().lookup(caller, overlay::kRootId, "watched").ok());
     EXPECT_EQ(said(), Lines());
+}
+
+TEST_F(Audited, WhatWasRefusedIsGatheredS44) {
+    EXPECT_EQ(actor().write(".env", 0, "x"), EACCES);
+    as_agent();
+    for (int i = 0; i < 3; ++i)
+        EXPECT_EQ(actor().create("new.key", 0600), EACCES);
+    EXPECT_FALSE(actor().read(".env").ok());
+    auto& oversight = world_->session().oversight();
+    overlay::Asker agent = World::asker();
+    agent.pid = kAgent;
+    oversight.note_refusal(agent, "commit");
+    ASSERT_ASSIGN(const auto all, overlay::refused_in(oversight, operations(), 0, ""));
+    EXPECT_EQ(all.writes, 4U);
+    EXPECT_EQ(all.reads, 1U);
+    EXPECT_EQ(all.commands, 1U);
+    ASSERT_EQ(all.entries.size(), 4U);
+    EXPECT_EQ(all.entries.back().path, ".env");
+    EXPECT_EQ(all.entries.back().session, "");
+    ASSERT_ASSIGN(const auto session, overlay::refused_in(oversight, operations(), 0, "agent"));
+    EXPECT_EQ(session.writes, 3U);
+    EXPECT_EQ(session.entries.size(), 3U);
+    ASSERT_ASSIGN(const auto later,
+                  overlay::refused_in(oversight, operations(), wall_clock_ns(), ""));
+    EXPECT_EQ(later.entries.size(), 0U);
+    ASSERT_OK(operations().commit(World::asker(), "", true));
+    ASSERT_ASSIGN(const auto next, overlay::refused_in(oversight, operations(), 0, ""));
+    EXPECT_EQ(next.writes + next.reads + next.commands, 0U) << "another task has begun";
 }
 
 TEST_F(Audited, ALoopOfRefusalsCostsTwoLines) {

@@ -107,12 +107,13 @@ TEST_F(EditFilesTest, S23_S145_what_is_not_expected_is_not_replaced) {
 }
 
 TEST_F(EditFilesTest, S10_S21_a_denied_path_is_refused_with_its_pattern) {
-    auto policy = Policy::compile({{.pattern = "d/*.pem"}});
+    auto policy = Policy::compile({{.pattern = "d/*.pem", .reason = "why", .source = "x.toml:1"}});
     ASSERT_TRUE(policy);
     const auto files = open(*policy);
     const auto denied = files->may_write("d/a.pem");
     ASSERT_FALSE(denied);
-    EXPECT_EQ(denied.error().message(), "Path 'd/a.pem' matched denied pattern 'd/*.pem'");
+    EXPECT_EQ(denied.error().message(),
+              "Path 'd/a.pem' matched denied pattern 'd/*.pem' (x.toml:1): why");
     EXPECT_EQ(files->allowed("d/a.pem").error().message(), "denied pattern");
     EXPECT_TRUE(files->allowed("d/f"));
 }
