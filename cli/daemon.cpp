@@ -141,12 +141,12 @@ Result<> open_log(int workspace) {
 Result<Served> open_all(DaemonOptions& options, bool keep_stderr) {
     TRY_ASSIGN(const struct stat st, sys::stat_fd(options.workspace.get()));
     TRY_ASSIGN(UniqueFd workspace, sys::duplicate(options.workspace.get()));
-    TRY_ASSIGN(const std::string id, control::new_session_id());
     TRY_ASSIGN(const auto policy, options.config.policy());
     Served served;
     TRY_ASSIGN(served.session,
                overlay::Session::open(std::move(options.workspace),
                                       options.config.session_options(true, policy)));
+    TRY_ASSIGN(const std::string id, control::session_id_of(workspace.get(), options.mount_point));
     if (!keep_stderr) TRY(open_log(workspace.get()));
     warn_of_unmatched(options.config, workspace.get());
     served.workspace = std::make_shared<UniqueFd>(std::move(workspace));
@@ -170,6 +170,7 @@ Result<Served> open_all(DaemonOptions& options, bool keep_stderr) {
         mount->stop();
         return {};
     };
+    service.ending = [mount = served.mount.get()] { return mount->is_ending(); };
     serve_config(service, served.workspace, *served.session);
     service.answered = [session = served.session.get()] { return session->answered(); };
     service.oversight = &served.session->oversight();

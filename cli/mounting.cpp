@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <vector>
 
@@ -46,6 +47,39 @@ Result<> clear_dead(Context& context, const std::string& directory) {
     if (number != ENOTCONN && number != ECONNABORTED) return {};
     TRY(fs::unmount_stale(directory));
     context.notes.line("unwrite: cleared away the mount of a daemon that is gone");
+    return {};
+}
+
+Result<> wait_for_end(const control::Remote& remote) {
+    // Through the raw system call: the C library's header of it is newer than the oldest system
+    // supported.
+    const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, remote.info().pid, 0)));
+    if (!process) return {};
+    struct pollfd poller = {process.get(), POLLIN, 0};
+    int ready = -1;
+    do {
+        ready = ::poll(&poller, 1, kStopMs);
+    } while (ready < 0 && sys::last_error().number() == EINTR);
+    if (ready > 0) return {};
+    return Error(ErrorKind::kSystem, ETIMEDOUT, "unmount: the daemon is still busy after a minute",
+                 fmt::format("wait, or end process {} by force", remote.info().pid));
+}
+
+void tell_waiting(Context& context, const std::string& directory) {
+    context.notes.line("Waiting for the previous mount of " + quote_name(directory) + " to end.");
+    ignore(context.notes.flush(), "it is only said");
+}
+
+/// A mount at `directory` whose daemon was told to unmount is nearly gone.
+Result<> wait_for_ending_daemon(Context& context, const std::string& directory) {
+    TRY_ASSIGN(const std::vector<control::MountPoint> mounts, control::unwrite_mounts());
+    for (const control::MountPoint& mount : mounts) {
+        if (mount.path != directory) continue;
+        const auto remote = control::Remote::connect(mount);
+        if (!remote || !(*remote)->info().ending) continue;
+        tell_waiting(context, directory);
+        TRY(wait_for_end(**remote));
+    }
     return {};
 }
 
@@ -101,21 +135,6 @@ void tell_raw_users(Context& context, const std::string& directory,
     context.notes.line("In a shell, `cd .` enters the mount.");
 }
 
-Result<> wait_for_end(const control::Remote& remote) {
-    // Through the raw system call: the C library's header of it is newer than the oldest system
-    // supported.
-    const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, remote.info().pid, 0)));
-    if (!process) return {};
-    struct pollfd poller = {process.get(), POLLIN, 0};
-    int ready = -1;
-    do {
-        ready = ::poll(&poller, 1, kStopMs);
-    } while (ready < 0 && sys::last_error().number() == EINTR);
-    if (ready > 0) return {};
-    return Error(ErrorKind::kSystem, ETIMEDOUT, "unmount: the daemon is still busy after a minute",
-                 fmt::format("wait, or end process {} by force", remote.info().pid));
-}
-
 std::string_view variable(const char* name) {
     const char* value = std::getenv(name);
     return value != nullptr ? value : "";
@@ -136,6 +155,15 @@ Result<> obey_environment(DaemonOptions& options) {
     TRY_ASSIGN(const std::string_view caches, word_of("UNWRITE_CACHES", {"short"}));
     TRY_ASSIGN(const std::string_view spin, word_of("UNWRITE_SPIN", {"no"}));
     TRY_ASSIGN(const std::string_view idle, word_of("UNWRITE_IDLE", {"awake", "asleep"}));
+    // The daemon and its log read these by themselves.
+    TRY(word_of("UNWRITE_LOG", {"error", "warning", "info", "debug"}));
+    const std::string_view seconds = variable("UNWRITE_COMPRESS_AFTER");
+    if (seconds.find_first_not_of("0123456789") != std::string_view::npos) {
+        return Error(
+            ErrorKind::kUsage, EINVAL,
+            fmt::format("mount: UNWRITE_COMPRESS_AFTER={} means nothing", quote_name(seconds)),
+            "set it to a number of seconds, or not at all");
+    }
     options.keep_long = caches != "short";
     options.spin = spin != "no";
     if (idle == "awake") options.config.idle = fs::Idle::kAwake;
@@ -176,6 +204,7 @@ Result<DaemonOptions> prepare(Context& context, const MountRequest& request) {
         TRY(check_apart(*real, *at));
     }
     TRY(clear_dead(context, options.mount_point));
+    TRY(wait_for_ending_daemon(context, options.mount_point));
     TRY_ASSIGN(mounts, control::unwrite_mounts());
     TRY(check_place(options.directory, mounts));
     if (options.mount_point != options.directory) TRY(check_place(options.mount_point, mounts));
@@ -190,7 +219,9 @@ Result<DaemonOptions> prepare(Context& context, const MountRequest& request) {
 
 }  // namespace
 
-Result<control::DaemonInfo> mount_directory(Context& context, const MountRequest& request) {
+namespace {
+
+Result<control::DaemonInfo> mount_once(Context& context, const MountRequest& request) {
     TRY_ASSIGN(DaemonOptions options, prepare(context, request));
     const std::string directory = options.mount_point;
     const std::vector<User> users = users_below(directory, View::kAny, 0);
@@ -214,6 +245,20 @@ Result<control::DaemonInfo> mount_directory(Context& context, const MountRequest
         });
     if (!served) return served.error();
     return outcome;
+}
+
+}  // namespace
+
+// A daemon that has given up its mount may still be closing the history.
+Result<control::DaemonInfo> mount_directory(Context& context, const MountRequest& request) {
+    const auto last = std::chrono::steady_clock::now() + std::chrono::milliseconds(kStopMs);
+    for (bool first = true;; first = false) {
+        Result<control::DaemonInfo> outcome = mount_once(context, request);
+        const bool in_use = !outcome && outcome.error().kind() == ErrorKind::kConflict &&
+                            outcome.error().number() == EBUSY;
+        if (!in_use || std::chrono::steady_clock::now() >= last) return outcome;
+        if (first) tell_waiting(context, request.directory);
+    }
 }
 
 Result<> unmount_workspace(Context& context, const Workspace& workspace, bool force) {

@@ -129,7 +129,9 @@ Result<Json> Dispatch::revert(const Call& call, bool dry_run, const Revert& act)
 }
 
 Result<Json> Dispatch::info(Call& /*call*/) {
-    return encode(service_.info);
+    DaemonInfo info = service_.info;
+    info.ending = service_.ending && service_.ending();
+    return encode(info);
 }
 
 Result<Json> Dispatch::progress(Call& /*call*/) {

@@ -14,6 +14,7 @@ namespace unwrite::control {
 struct Service {
     DaemonInfo info;
     std::function<Result<>()> stop;  ///< begins the unmount and returns
+    std::function<bool()> ending;    ///< whether it began, for any reason; may be empty
     /// Reads the configuration anew and puts its policy in force, unless it is only to be checked.
     /// Answers with its rules that are about no name in the workspace.
     std::function<Result<std::vector<overlay::RuleShown>>(const overlay::Asker& asker,

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/digest.h"
 #include "base/syscalls.h"
 #include "control/mounts.h"
 #include "control/peer.h"
@@ -23,8 +24,8 @@ namespace {
 
 constexpr int kBacklog = 32;
 
-/// A session's id comes out of mountinfo, where others may have written: only what new_session_id()
-/// makes.
+/// A session's id comes out of mountinfo, where others may have written: only what
+/// session_id_of() makes.
 bool is_id(const std::string& id) {
     return !id.empty() && id.size() <= 32 &&
            id.find_first_not_of("0123456789abcdef") == std::string::npos;
@@ -121,6 +122,18 @@ Result<std::string> new_session_id() {
         id += "0123456789abcdef"[byte >> 4];
         id += "0123456789abcdef"[byte & 15];
     }
+    return id;
+}
+
+Result<std::string> session_id_of(int workspace, const std::string& mount_point) {
+    TRY_ASSIGN(const struct stat st, sys::stat_fd(workspace));
+    TRY_ASSIGN(const struct statvfs filesystem, sys::statvfs_fd(workspace));
+    // Not the device's number, which may be another one after a restart.
+    const std::string identity = std::to_string(filesystem.f_fsid) + ' ' +
+                                 std::to_string(st.st_ino) + ' ' + std::to_string(::geteuid()) +
+                                 ' ' + mount_point;
+    std::string id = to_hex(digest_of(identity)).substr(0, 16);
+    if (connect_to(id, ::geteuid())) return new_session_id();
     return id;
 }
 

@@ -14,6 +14,10 @@ namespace unwrite::control {
 
 /// 16 random hexadecimal digits.
 Result<std::string> new_session_id();
+/// 16 hexadecimal digits that are the same whenever this directory is mounted at this place, for
+/// programs that know a mount by its source. Random ones when a daemon answers by that id: then the
+/// directory is one that only looks the same. The caller holds the lock of the state directory.
+Result<std::string> session_id_of(int workspace, const std::string& mount_point);
 
 /// The directories in which a daemon of `owner` may have put its socket, best first:
 /// $XDG_RUNTIME_DIR/unwrite and /run/user/<uid>/unwrite, /run/unwrite-<uid> (only root can make

@@ -22,6 +22,7 @@ struct DaemonInfo {
     bool interrupted = false;
     bool finished_restore = false;
     bool task_open = false;
+    bool ending = false;                  ///< it was told to unmount
     std::vector<std::string> set_aside;   ///< overlay::Found
     std::vector<std::string> in_use;      ///< overlay::Found
     std::vector<std::string> taken_back;  ///< files of an edit that was killed half-way

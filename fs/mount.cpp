@@ -25,6 +25,7 @@ class Mount::Impl {
 
     Result<> serve();
     void stop() { stop_.set(); }
+    bool is_ending() const { return stop_.is_set(); }
     std::chrono::milliseconds patience() const { return patience_; }
     /// Null when nothing is served.
     std::shared_ptr<Caches> caches() const {
@@ -206,6 +207,9 @@ Result<> Mount::serve() {
 }
 void Mount::stop() {
     impl_->stop();
+}
+bool Mount::is_ending() const {
+    return impl_->is_ending();
 }
 
 void Mount::write_back() {

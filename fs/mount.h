@@ -63,6 +63,8 @@ class Mount final : public overlay::KernelCaches {
     Result<> serve();
     /// Makes serve() unmount and return. Async-signal-safe, from any thread, any number of times.
     void stop();
+    /// Whether stop() was called.
+    bool is_ending() const;
 
     void write_back() override;
     void forget(const overlay::Restored& restored) override;

@@ -36,11 +36,14 @@ void release_directory(fuse_req_t request, fuse_ino_t /*id*/, fuse_file_info* /*
 }
 
 void read(Server& server, fuse_req_t request, fuse_ino_t id, std::size_t size, off_t offset,
-          fuse_file_info* /*info*/) {
+          fuse_file_info* info) {
     thread_local std::vector<std::byte> buffer;
     if (buffer.size() < size) buffer.resize(size);
-    const auto got =
-        server.tree.read(id, sys::Bytes(buffer.data(), size), static_cast<std::uint64_t>(offset));
+    // The kernel sends the flags of the open file with each request, and has checked them.
+    const auto time =
+        (info->flags & O_NOATIME) != 0 ? overlay::AccessTime::kStays : overlay::AccessTime::kMoves;
+    const auto got = server.tree.read(id, sys::Bytes(buffer.data(), size),
+                                      static_cast<std::uint64_t>(offset), time);
     if (got) {
         fuse_reply_buf(request, reinterpret_cast<const char*>(buffer.data()), *got);
     } else {

@@ -19,18 +19,25 @@ constexpr std::string_view kVersionPrefix = "unwrite state ";
 constexpr unsigned kVersion = 1;
 constexpr int kOpenDirectory = O_RDONLY | O_DIRECTORY;
 
-Error refused(std::string reason) {
+/// `advice` names a way on that exists: whoever is told this wants to work.
+Error refused(std::string reason, std::string advice) {
     return Error(ErrorKind::kRefused, EPERM, "open .unwrite: " + std::move(reason),
-                 "move it away, or name another place with --state");
+                 std::move(advice));
 }
 
 /// A directory, of the same owner and filesystem, and closed to others.
 Result<> check_directory(int fd, const struct stat& workspace) {
     TRY_ASSIGN(const struct stat st, sys::stat_fd(fd));
     if (st.st_uid != ::geteuid()) {
-        return refused("it belongs to user " + std::to_string(st.st_uid));
+        return refused("it belongs to user " + std::to_string(st.st_uid) + ", not to you",
+                       "run `unwrite` as that user, or rename .unwrite to begin without its "
+                       "history");
     }
-    if (st.st_dev != workspace.st_dev) return refused("it lies on another filesystem");
+    if (st.st_dev != workspace.st_dev) {
+        return refused("it is on another filesystem than the workspace",
+                       "unmount what is mounted at .unwrite, or rename .unwrite to begin without "
+                       "its history");
+    }
     if ((st.st_mode & 07777U) != 0700U) {
         const auto repaired = sys::change_mode(fd, 0700);
         if (!repaired) return repaired.error().with_context("repair the mode of .unwrite");
@@ -50,7 +57,9 @@ Result<UniqueFd> open_directory(int parent, const std::string& name, bool create
     }
     if (opened) return opened;
     const int number = opened.error().number();
-    if (number == ENOTDIR || number == ELOOP) return refused(name + " is not a directory");
+    if (number == ENOTDIR || number == ELOOP)
+        return refused(name + " is not a directory",
+                       "rename it; the next `unwrite mount` makes the directory again");
     return opened;
 }
 
@@ -79,7 +88,7 @@ Result<> check_version(const std::string& text) {
     return Error(ErrorKind::kRecovery, EIO,
                  "open .unwrite: it was written by a newer program (version " +
                      std::to_string(version) + "; this one knows version 1)",
-                 "use the newer program");
+                 "use that version of `unwrite`, or rename .unwrite to begin without its history");
 }
 
 /// VERSION is the last file that the making writes, and the first that opening reads.

@@ -29,11 +29,15 @@ Result<> require_regular(const ObjectPtr& object) {
 
 }  // namespace
 
-Result<std::size_t> LiveTree::read(NodeId id, sys::Bytes out, std::uint64_t offset) {
+Result<std::size_t> LiveTree::read(NodeId id, sys::Bytes out, std::uint64_t offset,
+                                   AccessTime time) {
     TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
     TRY(require_regular(object));
     TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kRead));
-    return sys::read_at(handle->fd.get(), out, offset);
+    if (time == AccessTime::kMoves) return sys::read_at(handle->fd.get(), out, offset);
+    // The descriptor that others read by moves it, so this reader gets one of its own.
+    TRY_ASSIGN(const UniqueFd unseen, sys::open_unseen(handle->fd.get(), O_RDONLY));
+    return sys::read_at(unseen.get(), out, offset);
 }
 
 // As the kernel does it for its own filesystems: set-group-id stays only as the mark of mandatory

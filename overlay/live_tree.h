@@ -92,7 +92,8 @@ class LiveTree final : public Tree {
         std::vector<int> fds_;
     };
 
-    Result<std::size_t> read(NodeId id, sys::Bytes out, std::uint64_t offset) override;
+    Result<std::size_t> read(NodeId id, sys::Bytes out, std::uint64_t offset,
+                             AccessTime time) override;
     Result<std::size_t> write(const Caller& caller, NodeId id, sys::ConstBytes data,
                               std::uint64_t offset, bool kill_privileges) override;
     Result<> fsync(NodeId id, bool data_only) override;

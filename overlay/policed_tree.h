@@ -106,8 +106,9 @@ class PolicedTree final : public Tree {
     Result<> begin_unseen(const Caller& caller, NodeId id) override;
     void end_unseen(NodeId id, bool may_be_mapped) override { tree_.end_unseen(id, may_be_mapped); }
     bool costs_little_unseen(NodeId id) override { return tree_.costs_little_unseen(id); }
-    Result<std::size_t> read(NodeId id, sys::Bytes out, std::uint64_t offset) override {
-        return tree_.read(id, out, offset);
+    Result<std::size_t> read(NodeId id, sys::Bytes out, std::uint64_t offset,
+                             AccessTime time) override {
+        return tree_.read(id, out, offset, time);
     }
     Result<std::size_t> write(const Caller& caller, NodeId id, sys::ConstBytes data,
                               std::uint64_t offset, bool kill_privileges) override;

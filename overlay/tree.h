@@ -105,6 +105,9 @@ class KernelCaches {
     virtual void announce(const Restored& restored) = 0;
 };
 
+/// Whether reading moves a file's access time, as the real filesystem does it (relatime).
+enum class AccessTime { kMoves, kStays };
+
 class Tree {
  public:
     virtual ~Tree() = default;
@@ -178,7 +181,9 @@ class Tree {
     /// interval, or is small.
     virtual bool costs_little_unseen(NodeId id) = 0;
 
-    virtual Result<std::size_t> read(NodeId id, sys::Bytes out, std::uint64_t offset) = 0;
+    /// kStays: the reader opened with O_NOATIME, and has the right to.
+    virtual Result<std::size_t> read(NodeId id, sys::Bytes out, std::uint64_t offset,
+                                     AccessTime time = AccessTime::kMoves) = 0;
     /// `kill_privileges`: the kernel asks to clear setuid/setgid (FUSE_WRITE_KILL_SUIDGID).
     virtual Result<std::size_t> write(const Caller& caller, NodeId id, sys::ConstBytes data,
                                       std::uint64_t offset, bool kill_privileges) = 0;

@@ -100,6 +100,7 @@ TEST(Wire, EveryStructureRoundTrips) {
                                  true,
                                  true,
                                  true,
+                                 true,
                                  {"k"},
                                  {"u"},
                                  {"x"},

@@ -56,10 +56,25 @@ S165_versions_and_damage() {
     echo "unwrite state 2" >"$W/.unwrite/VERSION"
     expect 7 mount "$W"
     err_has "newer"
+    err_has "hint: use that version of"
     expect 7 -C "$W" status
     ! is_mounted "$W" || fail "it is mounted"
     echo "unwrite state 1" >"$W/.unwrite/VERSION"
     same changed
+    say "a state directory of somebody else"
+    not_ours() {
+        chown 12345 "$W/.unwrite"
+        expect 4 mount "$W"
+        err_has "it belongs to user 12345, not to you"
+        err_has 'hint: run `unwrite` as that user, or rename .unwrite'
+        chown 0 "$W/.unwrite"
+    }
+    if_root not_ours
+    say "words that mean nothing are not taken for obeyed"
+    UNWRITE_LOG=loud expect 2 mount "$W"
+    err_has "hint: set it to error or warning or info or debug"
+    UNWRITE_COMPRESS_AFTER=soon expect 2 mount "$W"
+    err_has "a number of seconds"
     say "a database that is none"
     cp -a "$W/.unwrite" "$scratch/saved"
     head -c 100000 /dev/urandom >"$W/.unwrite/journal.db"

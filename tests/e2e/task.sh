@@ -29,6 +29,33 @@ S45_reading_is_as_it_was() {
     end
 }
 
+# source_of: what /proc/mounts calls the mount.
+source_of() { awk -v at="$W" '$2 == at { print $1 }' /proc/mounts; }
+
+S53_S67_one_mount_follows_the_other() {
+    begin
+    local name
+    name=$(source_of)
+    [[ $name == unwrite:* ]] || fail "no mount of ours: $name"
+    echo one >file
+    for _ in 1 2 3; do
+        say "a mount right after the end was asked for"
+        kill -TERM "$daemon"
+        begin
+        [[ $(source_of) == "$name" ]] || fail "it is called $(source_of) now, and was $name"
+        equal file one
+    done
+    end
+    say "a mount whose history is still being closed"
+    flock "$W/.unwrite/lock" sleep 4 &
+    sleep 0.2
+    begin
+    err_has "Waiting for the previous mount of"
+    [[ $(source_of) == "$name" ]] || fail "the name is another one"
+    end
+    wait
+}
+
 # on_a_terminal ANSWER... -- ARGUMENTS...: unwrite there; what was shown is in $scratch/out, its exit status the result.
 on_a_terminal() {
     local dialogue=()

@@ -335,3 +335,32 @@ PYTHON
     same s0
     check_state
 }
+
+# read_in DIR: whether reading moves the access time of a file, by each way to open it.
+read_in() {
+    python3 -IS - "$1" <<'END'
+import os, sys
+os.chdir(sys.argv[1])
+for name, flags in (("quiet", os.O_NOATIME), ("read", 0)):
+    before = os.stat(name).st_atime_ns
+    file = os.open(name, os.O_RDONLY | flags)
+    assert len(os.read(file, 1000)) == 5
+    os.close(file)
+    print(name, os.stat(name).st_atime_ns != before)
+END
+}
+
+S73_reading_moves_access_times_as_in_a_plain_directory() {
+    mkdir "$scratch/plain"
+    for file in "$W"/{quiet,read} "$scratch/plain"/{quiet,read}; do
+        echo text >"$file"
+        touch -a -d 2020-01-01 "$file"
+        touch -m -d 2021-01-01 "$file"
+    done
+    begin
+    read_in "$W" >"$scratch/mounted"
+    read_in "$scratch/plain" >"$scratch/expected"
+    grep -qx "quiet False" "$scratch/expected" || fail "O_NOATIME means nothing in $scratch"
+    diff "$scratch/expected" "$scratch/mounted" || fail "the access times moved otherwise"
+    end
+}

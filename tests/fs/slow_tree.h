@@ -88,9 +88,10 @@ class SlowTree final : public overlay::Tree {
     Result<Entry> link(const Caller& caller, NodeId id, NodeId to, View to_name) override {
         return tree_.link(caller, id, to, to_name);
     }
-    Result<std::size_t> read(NodeId id, sys::Bytes out, std::uint64_t offset) override {
+    Result<std::size_t> read(NodeId id, sys::Bytes out, std::uint64_t offset,
+                             overlay::AccessTime time) override {
         wait_while(holds_reads);
-        return tree_.read(id, out, offset);
+        return tree_.read(id, out, offset, time);
     }
     Result<std::size_t> write(const Caller& caller, NodeId id, sys::ConstBytes data,
                               std::uint64_t offset, bool kill) override {
