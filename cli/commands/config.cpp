@@ -101,6 +101,13 @@ Result<std::vector<Setting>> settings_with(const std::string& text) {
     TRY_ASSIGN(const UserFile own, read_user_config());
     TRY(overlay_file(settings, own.text, own.file, true));
     TRY(overlay_file(settings, text, kWorkspaceConfig, false));
+    const auto find = [&](const char* key) {
+        return std::find_if(settings.begin(), settings.end(),
+                            [&](const Setting& setting) { return setting.key == key; });
+    };
+    // Without a word about them, databases follow `bind`.
+    const auto databases = find("policy.databases");
+    if (databases->source == "default") databases->value = find("policy.bind")->value;
     return settings;
 }
 
