@@ -6,6 +6,7 @@
 
 #include "cli/decision.h"
 #include "cli/discarding.h"
+#include "cli/editors.h"
 #include "cli/heaps.h"
 #include "cli/prompt.h"
 #include "cli/render.h"
@@ -210,6 +211,8 @@ void warn_of_moved(Context& context, const overlay::Moved& moved) {
 }
 
 void warn_of_behind(Context& context, const overlay::Moved& moved) {
+    for (const std::string& line : editor_lines(editors_of_workspace(context.base), moved.changes))
+        context.notes.line(line);
     if (!moved.behind.empty()) {
         context.notes.line("unwrite: this takes along what changed behind the mount:");
         for (std::size_t i = 0; i < std::min(moved.behind.size(), kMostShown); ++i) {
@@ -240,6 +243,13 @@ void print_moved(Context& context, const overlay::Moved& moved, const std::strin
 }
 
 Result<overlay::Moved> announce_and_act(Context& context, const Act& act) {
+    // An editor is told of before its swap file goes, also where nothing else needs a word.
+    if (!editors_of_workspace(context.base).empty()) {
+        TRY_ASSIGN(const overlay::Moved foreseen, act(overlay::Consent::kNone));
+        warn_of_moved(context, foreseen);
+        TRY(context.notes.flush());
+        return act(overlay::Consent::kAll);
+    }
     TRY_ASSIGN(const overlay::Moved own, act(overlay::Consent::kOwn));
     if (own.from != 0) return own;
     warn_of_moved(context, own);

@@ -336,6 +336,34 @@ PYTHON
     check_state
 }
 
+S60_an_editor_is_named_before_its_swap_file_goes() {
+    echo one >"$W/a"
+    mkdir "$W/src"
+    begin
+    u checkpoint before
+    echo two >a
+    u undo --dry-run
+    [[ ! -s $scratch/err ]] || fail "nobody edits here: $(cat "$scratch/err")"
+    python3 -c 'import sys, time; file = open(sys.argv[1], "w"); file.write("typed"); file.flush(); print(flush=True); time.sleep(60)' \
+        "$W/src/.b.swp" >"$scratch/ready" &
+    local editor=$!
+    until [[ -s $scratch/ready ]]; do sleep 0.05; done
+    say "as what would happen, and as what happens"
+    u undo --dry-run
+    err_has "(process $editor) is editing here, and this takes along its swap file src/.b.swp"
+    u rollback before
+    err_has "(process $editor) is editing here"
+    absent src/.b.swp
+    equal a one
+    u redo
+    equal src/.b.swp typed
+    kill "$editor"
+    wait "$editor" || true
+    u discard --yes
+    [[ $(cat "$scratch/err") != *editing* ]] || fail "nobody edits any more"
+    end
+}
+
 # read_in DIR: whether reading moves the access time of a file, by each way to open it.
 read_in() {
     python3 -IS - "$1" <<'END'
