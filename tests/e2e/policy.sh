@@ -350,7 +350,7 @@ S44_the_user_changes_the_configuration_while_mounted() {
     chmod +x "$scratch/editor"
     export VISUAL=$scratch/editor
     echo '[[policy.rule]]' >"$scratch/wanted"
-    expect 2 config edit
+    TMPDIR=$scratch expect 2 config edit
     err_has "a rule without"
     err_has "your text is in"
     u config get durability
