@@ -18,6 +18,17 @@ constexpr const char* kUnset[] = {
     "GIT_NAMESPACE", "GIT_EXTERNAL_DIFF", "GIT_DIFF_OPTS", "GIT_TRACE", "GH_FORCE_TTY", "GH_DEBUG",
     "CLICOLOR_FORCE"};
 
+/// Without what is for a terminal: carriage returns, and spaces at the end of a line.
+std::string tidy(const std::string& text) {
+    std::string kept;
+    for (const char c : text) {
+        if (c == '\r') continue;
+        if (c == '\n') kept.erase(kept.find_last_not_of(' ') + 1);
+        kept += c;
+    }
+    return kept;
+}
+
 }  // namespace
 
 Result<ProcessOutcome> InstalledPrograms::run(const ProcessRequest& request) {
@@ -40,7 +51,7 @@ void quieten(ProcessRequest& request) {
 }
 
 std::string words_of(const ProcessOutcome& outcome) {
-    std::string text = outcome.err.empty() ? outcome.out : outcome.err;
+    std::string text = tidy(outcome.err.empty() ? outcome.out : outcome.err);
     if (text.size() > kMostWords) text = text.substr(0, kMostWords) + "...";
     const std::size_t last = text.find_last_not_of("\r\n \t");
     text.erase(last == std::string::npos ? 0 : last + 1);

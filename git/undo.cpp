@@ -418,7 +418,9 @@ class Undo {
         }
         if (report_.pushed) return;
         report_.end = UndoEnd::kPartly;
-        report_.errors.back() += " The commits are in the local branch.";
+        std::string& last = report_.errors.back();
+        if (!last.ends_with('.')) last += '.';
+        last += " The commits are in the local branch.";
         report_.notes.emplace_back(
             "hint: run the same command again; it pushes and undoes nothing twice");
     }

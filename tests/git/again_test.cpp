@@ -39,7 +39,10 @@ TEST(GitAgain, S116_WhatCouldNotBePushedIsPushedNext) {
     world.refuse();
     ASSERT_ASSIGN(const UndoReport first, world.undo(world.pushing()));
     EXPECT_EQ(first.end, UndoEnd::kPartly);
-    EXPECT_NE(first.errors[0].find("The commits are in the local branch."), std::string::npos);
+    EXPECT_TRUE(
+        first.errors[0].ends_with("'" + world.origin() + "'. The commits are in the local branch."))
+        << first.errors[0];
+    EXPECT_NE(first.errors[0].find("remote: sorry\n"), std::string::npos) << first.errors[0];
     EXPECT_EQ(first.notes,
               Names{"hint: run the same command again; it pushes and undoes nothing twice"});
     // Still refused: nothing new was undone, so the answer is no success.
