@@ -48,11 +48,14 @@ std::vector<Change> heaped(const std::vector<Change>& changes) {
             continue;
         }
         Change whole;
+        whole.files = 0;
         whole.path = heap;
         whole.type = S_IFDIR;
         for (; change != end; ++change) {
             ++whole.below;
             whole.bytes += change->bytes;
+            whole.files += change->files;
+            whole.ignored += change->ignored;
         }
         all.push_back(std::move(whole));
     }

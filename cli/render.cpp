@@ -171,6 +171,8 @@ std::string change_words(const Change& change) {
     } else if (change.below > 0) {
         words += fmt::format("  ({} {}, {})", grouped(change.below),
                              change.below == 1 ? "object" : "objects", size_words(change.bytes));
+    } else if (is_directory(change) && change.kind == ChangeKind::kRenamed && change.files > 1) {
+        words += "  (" + counted(change.files, "file", "files") + ")";
     }
     const std::string aspects = overlay::aspect_words(change);
     if (change.kind == ChangeKind::kAttributes)
@@ -201,8 +203,9 @@ std::string only_words(const std::vector<Change>& changes) {
 }  // namespace
 
 std::string summary_words(const std::vector<Change>& changes) {
-    std::uint64_t modified = 0, created = 0, deleted = 0, renamed = 0;
+    std::uint64_t modified = 0, created = 0, deleted = 0, renamed = 0, ignored = 0;
     for (const Change& change : changes) {
+        ignored += change.ignored;
         switch (change.kind) {
             case ChangeKind::kCreated:
                 created += overlay::files_in(change);
@@ -211,11 +214,11 @@ std::string summary_words(const std::vector<Change>& changes) {
                 deleted += overlay::files_in(change);
                 break;
             case ChangeKind::kRenamed:
-                ++renamed;
+                renamed += overlay::files_in(change);
                 break;
             case ChangeKind::kModified:
             case ChangeKind::kAttributes:
-                ++modified;
+                modified += overlay::files_in(change);
                 break;
         }
     }
@@ -231,13 +234,18 @@ std::string summary_words(const std::vector<Change>& changes) {
     add("deleted", deleted);
     add("renamed", renamed);
     if (words.empty()) return "No changes";
+    if (ignored > 0) words += fmt::format(" ({} in .git or ignored by git)", ignored);
     words[0] = static_cast<char>(words[0] - 'a' + 'A');
     return words;
 }
 
-std::string line_words(const overlay::LineCounts& lines, std::uint64_t files) {
-    return fmt::format("+{} -{} across {}", lines.added, lines.removed,
-                       counted(files, "file", "files"));
+std::string line_words(const overlay::LineCounts& lines, std::uint64_t files,
+                       std::uint64_t not_counted) {
+    const std::string rest = not_counted == 0 ? ""
+                                              : fmt::format(" (lines of {} not counted)",
+                                                            counted(not_counted, "file", "files"));
+    return fmt::format("+{} -{} across {}{}", lines.added, lines.removed,
+                       counted(files, "file", "files"), rest);
 }
 
 std::string status_line(std::uint64_t files) {
@@ -369,16 +377,30 @@ std::string diff_lines(const overlay::FileDiff& diff, bool terminal, Colour colo
     return out;
 }
 
+namespace {
+
+/// In the place of a bar.
+std::string left_out_words(const Change& change) {
+    return counted(overlay::files_in(change), "file", "files") + ", lines not counted";
+}
+
+}  // namespace
+
 std::string stat_lines(const std::vector<overlay::FileDiff>& diffs) {
     constexpr std::uint64_t most_signs = 40;
     std::size_t width = 0;
     std::uint64_t largest = 0;
     overlay::LineCounts total;
+    std::uint64_t files = 0;
+    std::uint64_t left_out = 0;
     for (const overlay::FileDiff& diff : diffs) {
-        width = std::max(width, std::min<std::size_t>(quote_name(diff.change.path).size(), 60));
+        width = std::max(
+            width, std::min<std::size_t>(shown_path(diff.change.path, diff.change).size(), 60));
         largest = std::max(largest, diff.lines.added + diff.lines.removed);
         total.added += diff.lines.added;
         total.removed += diff.lines.removed;
+        files += overlay::files_in(diff.change);
+        left_out += overlay::lines_left_out(diff.change);
     }
     const auto signs = [&](std::uint64_t count) {
         if (largest <= most_signs) return count;
@@ -388,13 +410,15 @@ std::string stat_lines(const std::vector<overlay::FileDiff>& diffs) {
     for (const overlay::FileDiff& diff : diffs) {
         const std::string bar =
             diff.change.kind == ChangeKind::kAttributes ? overlay::aspect_words(diff.change)
+            : overlay::lines_left_out(diff.change) > 0  ? left_out_words(diff.change)
             : diff.binary                               ? "binary"
                           : fmt::format("{} {}{}", diff.lines.added + diff.lines.removed,
                                         std::string(signs(diff.lines.added), '+'),
                                         std::string(signs(diff.lines.removed), '-'));
-        text += fmt::format(" {:<{}} | {}\n", quote_name(diff.change.path), width, bar);
+        text +=
+            fmt::format(" {:<{}} | {}\n", shown_path(diff.change.path, diff.change), width, bar);
     }
-    return text + line_words(total, diffs.size()) + "\n";
+    return text + line_words(total, files, left_out) + "\n";
 }
 
 }  // namespace unwrite::cli

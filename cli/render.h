@@ -12,8 +12,9 @@ enum class Colour { kNo, kYes };
 
 /// "Modified 12 files, created 3, deleted 1", "No changes".
 std::string summary_words(const std::vector<overlay::Change>& changes);
-/// "+142 -38 across 6 files".
-std::string line_words(const overlay::LineCounts& lines, std::uint64_t files);
+/// "+142 -38 across 6 files"; "+142 -38 across 31,210 files (lines of 31,204 files not counted)".
+std::string line_words(const overlay::LineCounts& lines, std::uint64_t files,
+                       std::uint64_t not_counted);
 /// "[checkpoint: 6 files changed]".
 std::string status_line(std::uint64_t files);
 

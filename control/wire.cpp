@@ -123,6 +123,8 @@ Json encode(const overlay::Change& change) {
               {"path", encode_bytes(change.path)},
               {"type", change.type},
               {"below", change.below},
+              {"files", change.files},
+              {"ignored", change.ignored},
               {"bytes", change.bytes},
               {"content", change.content},
               {"attributes", change.attributes},
@@ -140,6 +142,8 @@ Result<> decode(const Json& json, overlay::Change& change) {
         .get("old_path", change.old_path)
         .get("type", change.type)
         .get("below", change.below)
+        .get("files", change.files)
+        .get("ignored", change.ignored)
         .get("bytes", change.bytes)
         .get("content", change.content)
         .get("attributes", change.attributes)
@@ -234,6 +238,7 @@ Json encode(const overlay::Status& status) {
                 {"steps", status.steps},
                 {"tags", encode_tags(status.tags)},
                 {"lines", encode_lines(status.lines)},
+                {"lines_not_counted", status.lines_not_counted},
                 {"changes", encode_list(status.changes)}};
 }
 
@@ -247,6 +252,7 @@ Result<> decode(const Json& json, overlay::Status& status) {
         .get("wounded", status.wounded)
         .get("out_of_room", status.out_of_room)
         .get("task_open", status.task_open)
+        .get("lines_not_counted", status.lines_not_counted)
         .get("steps", status.steps)
         .get_list("changes", status.changes)
         .done();

@@ -89,6 +89,8 @@ Json encode(const std::vector<overlay::Change>& changes) {
         Json item{{"kind", word(change.kind)}, {"path", edit::displayed(change.path)}};
         if (!change.old_path.empty()) item["old_path"] = edit::displayed(change.old_path);
         if (change.below > 0) item["below"] = change.below;
+        if (change.files != 1) item["files"] = change.files;
+        if (change.ignored > 0) item["ignored"] = change.ignored;
         if (change.kind == ChangeKind::kRenamed) item["content"] = change.content;
         if (change.aspects != 0) item["aspects"] = overlay::aspect_names(change.aspects);
         list.push_back(std::move(item));
@@ -105,6 +107,8 @@ Json encode(const overlay::Status& status) {
                 {"steps", status.steps},
                 {"lines_added", status.lines.added},
                 {"lines_removed", status.lines.removed},
+                {"files_changed", overlay::files_in(status.changes)},
+                {"lines_not_counted", status.lines_not_counted},
                 {"change_count", status.changes.size()},
                 {"changes", encode(status.changes)}};
 }
@@ -158,12 +162,25 @@ std::string lines_of(const std::vector<overlay::Change>& changes) {
     return text;
 }
 
+namespace {
+
+std::string files_text(std::uint64_t files) {
+    return std::to_string(files) + (files == 1 ? " file" : " files");
+}
+
+}  // namespace
+
 std::string text_of(const overlay::Status& status) {
-    std::string text = status.changes.empty()
-                           ? "No changes since " + name_of(status.root) + ".\n"
-                           : std::to_string(status.changes.size()) + " changed since " +
-                                 name_of(status.root) + ", +" + std::to_string(status.lines.added) +
-                                 " -" + std::to_string(status.lines.removed) + " lines:\n";
+    std::string text =
+        status.changes.empty()
+            ? "No changes since " + name_of(status.root) + ".\n"
+            : files_text(overlay::files_in(status.changes)) + " changed since " +
+                  name_of(status.root) + ", +" + std::to_string(status.lines.added) + " -" +
+                  std::to_string(status.lines.removed) + " lines" +
+                  (status.lines_not_counted == 0
+                       ? ""
+                       : " (lines of " + files_text(status.lines_not_counted) + " not counted)") +
+                  ":\n";
     text += lines_of(status.changes);
     if (!status.checkpoint.empty())
         text += "Newest open checkpoint: " + edit::displayed(status.checkpoint) + "\n";

@@ -166,6 +166,8 @@ Json changes_schema() {
                         {"path", typed("string", "Relative to the workspace.")},
                         {"old_path", typed("string", "Where it was: of a renamed one.")},
                         {"below", typed("integer", "How many objects the directory holds.")},
+                        {"files", typed("integer", "How many files it stands for, unless one.")},
+                        {"ignored", typed("integer", "How many of these git ignores.")},
                         {"content", typed("boolean", "Whether a renamed one was modified, too.")},
                         {"aspects", std::move(aspects)}},
                        {"kind", "path"}, false)}};
@@ -246,7 +248,10 @@ Json status_description() {
                      object_schema({{"since", typed("string", "A checkpoint's name or \"n12\".")}}),
                      object_schema({{"root", typed("string", "Where the task began.")},
                                     {"current", typed("string", "The newest node.")},
-                                    {"change_count", typed("integer", "How many there are.")},
+                                    {"files_changed", typed("integer", "How many files.")},
+                                    {"lines_not_counted",
+                                     typed("integer", "Files of which no lines are counted.")},
+                                    {"change_count", typed("integer", "How many entries.")},
                                     {"changes", changes_schema()}},
                                    {"root", "current", "change_count", "changes"}, false));
 }

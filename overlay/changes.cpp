@@ -30,7 +30,7 @@ bool is_whole_directory(const Change& change) {
 }
 
 std::uint64_t files_in(const Change& change) {
-    return is_whole_directory(change) ? std::max<std::uint64_t>(change.below, 1) : 1;
+    return change.files;
 }
 
 std::uint64_t files_in(const std::vector<Change>& changes) {
@@ -38,6 +38,12 @@ std::uint64_t files_in(const std::vector<Change>& changes) {
     for (const Change& change : changes)
         files += files_in(change);
     return files;
+}
+
+std::uint64_t lines_left_out(const Change& change) {
+    const bool is_whole =
+        is_whole_directory(change) || (S_ISDIR(change.type) && change.kind == ChangeKind::kRenamed);
+    return is_whole && change.files > 1 ? change.files : change.ignored;
 }
 
 bool concerns(const Change& change, const std::string& path) {

@@ -39,6 +39,10 @@ bool is_whole_directory(const Change& change);
 std::uint64_t files_in(const Change& change);
 std::uint64_t files_in(const std::vector<Change>& changes);
 
+/// Of how many of the files that one change of a diff stands for no lines are counted: git ignores
+/// the tree that they are in, or the directory holds too many to be read one by one.
+std::uint64_t lines_left_out(const Change& change);
+
 /// True when a change concerns `path`: it is there, below it, or a directory above it that came,
 /// went or moved.
 bool concerns(const Change& change, const std::string& path);

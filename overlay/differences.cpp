@@ -1,10 +1,10 @@
 #include "overlay/differences.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <map>
 
 #include "overlay/attributes.h"
+#include "overlay/comparison.h"
+#include "overlay/git_index.h"
 
 namespace unwrite::overlay {
 
@@ -14,14 +14,6 @@ using journal::ObjectImage;
 namespace {
 
 constexpr std::uint64_t kMaxCompared = 64ULL * 1024 * 1024;
-
-// An answer about something that may have vanished: then `otherwise`.
-template <class T>
-Result<T> or_if_vanished(Result<T> result, T otherwise) {
-    if (result || !(is_vanished(result.error()) || result.error().number() == EACCES))
-        return result;
-    return otherwise;
-}
 
 bool same_mtime(const Attributes& a, const Attributes& b) {
     return a.mtime_s == b.mtime_s && a.mtime_ns == b.mtime_ns;
@@ -96,68 +88,26 @@ Result<bool> devices_differ(View& older, const Located& a, View& newer, const Lo
     return first.st_rdev != second.st_rdev;
 }
 
-struct Placed {
-    NameKey at;
-    std::string path;
-    Located found;
-};
+}  // namespace
 
-class Comparison {
- public:
-    Comparison(View& older, View& newer, Detail detail, const Scope* scope)
-        : older_(older),
-          newer_(newer),
-          detail_(detail),
-          scope_(scope),
-          between_(Way::between(older.layers(), newer.layers())) {}
-
-    Result<Differences> run() {
-        TRY(compare_names());
-        TRY(replaced_in_place());
-        TRY(renamed());
-        TRY(vanished_and_made());
-        TRY(changed_objects());
-        auto& list = result_.list;
-        std::stable_sort(list.begin(), list.end(), [](const Difference& a, const Difference& b) {
+Result<Differences> Comparison::run() {
+    TRY(compare_names());
+    TRY(replaced_in_place());
+    TRY(renamed());
+    TRY(replaced_directories());
+    TRY(vanished_and_made());
+    TRY(changed_objects());
+    for (Difference& difference : result_.list) {
+        if (difference.change.kind == ChangeKind::kRenamed && S_ISDIR(difference.change.type))
+            TRY(count_renamed(difference));
+    }
+    std::stable_sort(
+        result_.list.begin(), result_.list.end(), [](const Difference& a, const Difference& b) {
             if (a.change.path != b.change.path) return a.change.path < b.change.path;
             return a.change.kind == ChangeKind::kDeleted && b.change.kind != ChangeKind::kDeleted;
         });
-        return std::move(result_);
-    }
-
- private:
-    struct NamePair {
-        std::optional<Located> older;
-        std::optional<Located> newer;
-    };
-
-    Result<> compare_names();
-    Result<> compare_name(const NameKey& at);
-    Result<> replaced_in_place();
-    Result<> renamed();
-    Result<> vanished_and_made();
-    Result<> changed_objects();
-    bool is_imaged(const ObjectKey& key) const;
-    Result<> changed_object(const ObjectKey& key);
-    bool is_moved(const NameKey& at) const;
-    Result<> add_both(ChangeKind kind, const Placed& was, const Placed& is);
-    Result<> add_one(ChangeKind kind, View& view, const Placed& placed);
-    Result<> count_below(View& view, const Located& directory, Change& change);
-    Result<> compare_objects(const Located& was, const Located& is, Change& change);
-    Result<std::uint32_t> aspects_that_differ(const Located& a, const Located& b);
-    void book(Change& change, const NameKey* name, const ObjectKey& object) const;
-
-    View& older_;
-    View& newer_;
-    const Detail detail_;
-    const Scope* const scope_;  // null: everything
-    const Way between_;
-    std::map<NameKey, NamePair> pairs_;
-    std::map<ObjectKey, std::vector<Placed>> lost_;  // names an object had and has no more
-    std::map<ObjectKey, std::vector<Placed>> gained_;
-    std::unordered_set<ObjectKey> done_;  // objects that a difference speaks of
-    Differences result_;
-};
+    return std::move(result_);
+}
 
 Result<> Comparison::compare_names() {
     if (scope_ != nullptr) {
@@ -197,7 +147,8 @@ Result<> Comparison::compare_name(const NameKey& at) {
     return {};
 }
 
-void take(std::map<ObjectKey, std::vector<Placed>>& from, const ObjectKey& key, const NameKey& at) {
+static void take(std::map<ObjectKey, std::vector<Placed>>& from, const ObjectKey& key,
+                 const NameKey& at) {
     const auto found = from.find(key);
     std::erase_if(found->second, [&](const Placed& placed) { return placed.at == at; });
     if (found->second.empty()) from.erase(found);
@@ -240,12 +191,14 @@ Result<> Comparison::renamed() {
 Result<> Comparison::vanished_and_made() {
     for (const auto& [key, places] : lost_) {
         for (const Placed& placed : places) {
-            if (newer_.path(placed.at.parent)) TRY(add_one(ChangeKind::kDeleted, older_, placed));
+            if (newer_.path(placed.at.parent) && !merged_.contains(placed.at))
+                TRY(add_one(ChangeKind::kDeleted, older_, placed));
         }
     }
     for (const auto& [key, places] : gained_) {
         for (const Placed& placed : places) {
-            if (older_.path(placed.at.parent)) TRY(add_one(ChangeKind::kCreated, newer_, placed));
+            if (older_.path(placed.at.parent) && !merged_.contains(placed.at))
+                TRY(add_one(ChangeKind::kCreated, newer_, placed));
         }
     }
     return {};
@@ -317,9 +270,11 @@ Result<> Comparison::compare_objects(const Located& was, const Located& is, Chan
 }
 
 Result<> Comparison::add_both(ChangeKind kind, const Placed& was, const Placed& is) {
+    if (is_git_lock(was.path) && is_git_lock(is.path) && S_ISREG(is.found.type)) return {};
     Difference difference;
     Change& change = difference.change;
     TRY(compare_objects(was.found, is.found, change));
+    if (change.content && are_same_indexes(was, is)) change.content = false;
     done_.insert(was.found.key);
     done_.insert(is.found.key);
     // Moved along with the directory above it, back to where it was.
@@ -336,6 +291,7 @@ Result<> Comparison::add_both(ChangeKind kind, const Placed& was, const Placed& 
     if (S_ISREG(is.found.type)) {
         TRY_ASSIGN(change.bytes, or_if_vanished(newer_.size(is.found), std::uint64_t{0}));
     }
+    change.ignored = S_ISDIR(change.type) || !ignored_.covers(change.path) ? 0 : 1;
     const bool named = !(was.at.name.empty() && is.at.name.empty());
     if (named) {
         book(change, &was.at, was.found.key);
@@ -351,14 +307,18 @@ Result<> Comparison::add_both(ChangeKind kind, const Placed& was, const Placed& 
 }
 
 Result<> Comparison::add_one(ChangeKind kind, View& view, const Placed& placed) {
+    if (is_git_lock(placed.path) && S_ISREG(placed.found.type)) return {};
     Difference difference;
     Change& change = difference.change;
     change.kind = kind;
     change.path = placed.path;
     change.type = placed.found.type;
     if (S_ISDIR(change.type)) {
-        TRY(count_below(view, placed.found, change));
-    } else if (S_ISREG(change.type)) {
+        TRY(count_below(view, placed, change));
+    } else {
+        change.ignored = ignored_.covers(change.path) ? 1 : 0;
+    }
+    if (S_ISREG(change.type)) {
         TRY_ASSIGN(change.bytes, or_if_vanished(view.size(placed.found), std::uint64_t{0}));
     }
     book(change, &placed.at, placed.found.key);
@@ -366,19 +326,6 @@ Result<> Comparison::add_one(ChangeKind kind, View& view, const Placed& placed) 
     if (kind == ChangeKind::kDeleted) difference.older_path = placed.path;
     result_.list.push_back(std::move(difference));
     return {};
-}
-
-// Objects that are on the other side too (moved in or out) are not counted: they are differences of
-// their own.
-Result<> Comparison::count_below(View& view, const Located& directory, Change& change) {
-    if (detail_ == Detail::kRough) return {};
-    return view.walk(directory, [&](const Walked& walked) {
-        if (is_moved(walked.at)) return false;
-        ++change.below;
-        if (S_ISREG(walked.found.type))
-            change.bytes += or_if_vanished(view.size(walked.found), std::uint64_t{0}).value_or(0);
-        return true;
-    });
 }
 
 bool Comparison::is_moved(const NameKey& at) const {
@@ -404,8 +351,6 @@ void Comparison::book(Change& change, const NameKey* name, const ObjectKey& obje
     }
     change.origins.assign(origins.begin(), origins.end());
 }
-
-}  // namespace
 
 Result<Differences> differences_between(View& older, View& newer, Detail detail) {
     return Comparison(older, newer, detail, nullptr).run();

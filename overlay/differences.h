@@ -7,10 +7,14 @@
 //    What is below a renamed directory is not listed unless it changed itself.
 //  * Another object of the same type at an old name, where the old object is nowhere else, is
 //    kModified (an atomic save); when it came from another name, that name is kDeleted.
-//  * Another type at a name, and another directory at a name, are a kDeleted and a kCreated with
-//    the same path.
+//  * Another type at a name is a kDeleted and a kCreated with the same path.
+//  * Another directory at a name, where the old one is nowhere else, is compared file by file with
+//    it, as if it were the same one (`rm -r d; git checkout d`); in a tree that git ignores, or
+//    with more than 20,000 objects, the two are a kDeleted and a kCreated. (A path that both
+//    ignored ones have counts once.)
 //  * A created or deleted directory is one difference with what is below counted; objects that were
 //    moved in or out are not counted there but are kRenamed.
+//  * git's bookkeeping is no difference: an index with the same entries, lock files (git_index.h).
 //  * Another name of an object that keeps one (hard link) is kCreated, and kDeleted when it goes.
 //  * What ends as it began is no difference; nor is the mtime of a directory; the mtime of a file
 //    only when its content was not written.
@@ -44,6 +48,8 @@ struct Differences {
     std::vector<Difference> list{};  ///< sorted by path; kDeleted before kCreated
     ChangedNames names{};
     std::vector<ChangedName> changed{};  ///< the same names
+    /// One difference may depend on what is below another: it cannot be told by a Scope.
+    bool entangled = false;
     ChangedNames moved{};  ///< of them those that renames speak of: left out where directories are
                            ///< counted or walked
 };
@@ -68,6 +74,21 @@ struct Scope {
 };
 /// The differences there alone.
 Result<Differences> differences_within(View& older, View& newer, const Scope& scope);
+
+/// The files that moved along with a renamed directory: those that stood below it before.
+class MovedAlong {
+ public:
+    MovedAlong(View& newer, const Differences& differences);
+    /// Until `visit` returns false; `by_itself`: the file has a difference of its own.
+    Result<> each(const Difference& renamed,
+                  const std::function<bool(const Walked&, bool by_itself)>& visit);
+
+ private:
+    View& newer_;
+    const Differences& differences_;
+    std::unordered_set<std::string> spoken_of_;  // paths that have a difference on both sides
+    std::unordered_set<std::string> made_;       // those that have one on the newer side alone
+};
 
 /// True when two regular files or symlinks differ in what they hold. Different objects of the same
 /// size above 64 MiB count as different without being read.

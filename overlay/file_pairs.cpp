@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "overlay/attributes.h"
+#include "overlay/git_index.h"
 
 namespace unwrite::overlay {
 
@@ -10,14 +11,16 @@ namespace {
 
 class Expansion {
  public:
-    Expansion(View& older, View& newer, const Differences& differences, std::uint64_t most_below)
-        : older_(older), newer_(newer), differences_(differences), most_below_(most_below) {}
+    Expansion(View& older, View& newer, const Differences& differences, std::uint64_t most_below,
+              Ignored* ignored)
+        : older_(older),
+          newer_(newer),
+          differences_(differences),
+          most_below_(most_below),
+          ignored_(ignored),
+          along_(newer, differences) {}
 
     Result<std::vector<FilePair>> run() {
-        for (const Difference& difference : differences_.list) {
-            if (!difference.newer) continue;
-            (difference.older ? spoken_of_ : made_).insert(difference.newer->key);
-        }
         for (const Difference& difference : differences_.list)
             TRY(expand(difference));
         std::stable_sort(pairs_.begin(), pairs_.end(), [](const FilePair& a, const FilePair& b) {
@@ -30,23 +33,29 @@ class Expansion {
  private:
     Result<> expand(const Difference& difference);
     Result<std::vector<FilePair>> below_one_side(const Difference& difference);
+    Result<std::uint64_t> files_below(View& view, const Located& directory);
     Result<std::vector<FilePair>> below_renamed(const Difference& difference);
     Result<std::vector<FilePair>> join_made_again();
     Result<std::optional<FilePair>> joined(FilePair& was, FilePair& is);
+    bool is_left_whole(const std::string& path) const {
+        return ignored_ != nullptr && ignored_->covers_all_in(path);
+    }
 
     View& older_;
     View& newer_;
     const Differences& differences_;
     const std::uint64_t most_below_;
-    std::unordered_set<ObjectKey> spoken_of_;  // on both sides, with a difference of their own
-    std::unordered_set<ObjectKey> made_;       // only on the newer side
+    Ignored* const ignored_;  // null: what git ignores is taken apart, too
+    MovedAlong along_;
     std::vector<FilePair> pairs_;
 };
 
 Result<> Expansion::expand(const Difference& difference) {
     const Change& change = difference.change;
     std::vector<FilePair> files;
-    if (S_ISDIR(change.type) && change.below <= most_below_) {
+    const std::uint64_t left_whole = ignored_ != nullptr ? change.ignored : 0;
+    const bool is_small = change.below <= most_below_ + left_whole;
+    if (S_ISDIR(change.type) && is_small && !is_left_whole(change.path)) {
         if (change.kind == ChangeKind::kCreated || change.kind == ChangeKind::kDeleted) {
             TRY_ASSIGN(files, below_one_side(difference));
         } else if (change.kind == ChangeKind::kRenamed) {
@@ -61,23 +70,42 @@ Result<> Expansion::expand(const Difference& difference) {
     return {};
 }
 
+Result<std::uint64_t> Expansion::files_below(View& view, const Located& directory) {
+    std::uint64_t files = 0;
+    TRY(view.walk(directory, [&](const Walked& walked) {
+        if (differences_.moved.contains(walked.at)) return false;
+        if (!S_ISDIR(walked.found.type)) ++files;
+        return true;
+    }));
+    return files;
+}
+
 Result<std::vector<FilePair>> Expansion::below_one_side(const Difference& difference) {
     const bool created = difference.change.kind == ChangeKind::kCreated;
     View& view = created ? newer_ : older_;
     std::vector<FilePair> files;
     TRY(view.walk(created ? *difference.newer : *difference.older, [&](const Walked& walked) {
         if (differences_.moved.contains(walked.at)) return false;
-        if (S_ISDIR(walked.found.type)) return true;
         FilePair pair;
         pair.change.kind = difference.change.kind;
         pair.change.path = join_path(difference.change.path, walked.path);
         pair.change.type = walked.found.type;
         pair.change.origins = difference.change.origins;
-        if (S_ISREG(walked.found.type)) pair.change.bytes = view.size(walked.found).value_or(0);
+        const bool is_directory = S_ISDIR(walked.found.type);
+        if (is_directory && !is_left_whole(pair.change.path)) return true;
+        if (S_ISREG(walked.found.type)) {
+            if (is_git_lock(pair.change.path)) return true;
+            pair.change.bytes = view.size(walked.found).value_or(0);
+        }
+        if (is_directory) {
+            pair.change.files = files_below(view, walked.found).value_or(0);
+            pair.change.ignored = pair.change.below = pair.change.files;
+            if (pair.change.files == 0) return false;
+        }
         if (!created) pair.older_path = pair.change.path;
         (created ? pair.newer : pair.older) = walked.found;
         files.push_back(std::move(pair));
-        return true;
+        return !is_directory;
     }));
     return files;
 }
@@ -87,13 +115,9 @@ Result<std::vector<FilePair>> Expansion::below_one_side(const Difference& differ
 Result<std::vector<FilePair>> Expansion::below_renamed(const Difference& difference) {
     std::vector<FilePair> files;
     std::uint64_t seen = 0;
-    TRY(newer_.walk(*difference.newer, [&](const Walked& walked) {
-        if (++seen > most_below_ ||
-            (differences_.names.contains(walked.at) && made_.contains(walked.found.key)))
-            return false;
-        if (differences_.moved.contains(walked.at)) return false;
-        if (S_ISDIR(walked.found.type)) return true;
-        if (spoken_of_.contains(walked.found.key)) return false;
+    TRY(along_.each(difference, [&](const Walked& walked, bool by_itself) {
+        if (++seen > most_below_) return false;
+        if (by_itself) return true;
         FilePair pair;
         pair.change.kind = ChangeKind::kRenamed;
         pair.change.path = join_path(difference.change.path, walked.path);
@@ -152,8 +176,8 @@ Result<std::vector<FilePair>> Expansion::join_made_again() {
 }  // namespace
 
 Result<std::vector<FilePair>> file_pairs(View& older, View& newer, const Differences& differences,
-                                         std::uint64_t most_below) {
-    return Expansion(older, newer, differences, most_below).run();
+                                         std::uint64_t most_below, Ignored* ignored) {
+    return Expansion(older, newer, differences, most_below, ignored).run();
 }
 
 }  // namespace unwrite::overlay

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <string>
 
 // The format: gitformat-index(5).
 namespace unwrite::overlay {
@@ -218,6 +217,18 @@ bool same_git_entries(std::string_view a, std::string_view b) {
     // The file does not say how long its hashes are: one length fits, or it is not understood.
     if (has_same_parts(a, b, kSha1)) return !is_understood(a, kSha256);
     return has_same_parts(a, b, kSha256) && !is_understood(a, kSha1);
+}
+
+std::vector<std::string> git_index_names(std::string_view index) {
+    for (const std::size_t hash : {kSha1, kSha256}) {
+        std::vector<std::string> names;
+        Index read(index, hash);
+        while (const Part* part = read.next()) {
+            if (part->is_entry) names.push_back(part->name);
+        }
+        if (read.understood()) return names;
+    }
+    return {};
 }
 
 }  // namespace unwrite::overlay

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace unwrite::overlay {
 
@@ -23,5 +25,8 @@ bool is_git_lock(std::string_view path);
 /// (which git does not look at either when it reads). Anything that is not understood counts as
 /// different. Bytes that are equal are the same, whatever they are.
 bool same_git_entries(std::string_view a, std::string_view b);
+
+/// The names of an index's entries, in its order; none when it is not understood.
+std::vector<std::string> git_index_names(std::string_view index);
 
 }  // namespace unwrite::overlay

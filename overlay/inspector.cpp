@@ -9,7 +9,6 @@ namespace unwrite::overlay {
 
 namespace {
 
-constexpr std::uint64_t kMostCounted = 2'000;
 constexpr std::uint64_t kMostShown = 20'000;
 constexpr std::uint64_t kMostText = 256ULL * 1024 * 1024;
 
@@ -44,6 +43,10 @@ Result<LineDiff> compare(View& older, View& newer, const FilePair& pair, bool wi
     const DiffSide was = side_of(older, pair.older, pair.older_path, read);
     const DiffSide is = side_of(newer, pair.newer, pair.change.path, read);
     return line_diff(was, is, same, with_text);
+}
+
+void tell_ignored(FilePair& pair, Ignored& ignored) {
+    if (!S_ISDIR(pair.change.type)) pair.change.ignored = ignored.covers(pair.change.path) ? 1 : 0;
 }
 
 bool is_wanted(const Change& change, const std::vector<std::string>& paths) {
@@ -128,18 +131,23 @@ Result<std::unique_ptr<Inspector::Desk>> Inspector::open_desk() {
     return desk;
 }
 
-Result<LineCounts> Inspector::count_lines(View& older, View& newer,
-                                          const Differences& differences) {
-    LineCounts all;
-    TRY_ASSIGN(const auto pairs, file_pairs(older, newer, differences, kMostCounted));
+// As diff() counts them.
+Result<> Inspector::count_lines(View& older, View& newer, const Differences& differences,
+                                Status& status) {
+    Ignored ignored(newer);
+    TRY_ASSIGN(auto pairs, file_pairs(older, newer, differences, kMostShown, &ignored));
     Progress progress("comparing", pairs.size());
-    for (const FilePair& pair : pairs) {
-        TRY_ASSIGN(const LineDiff diff, compare(older, newer, pair, false, true));
+    for (FilePair& pair : pairs) {
         progress.step();
-        all.added += diff.lines.added;
-        all.removed += diff.lines.removed;
+        tell_ignored(pair, ignored);
+        const std::uint64_t left_out = lines_left_out(pair.change);
+        status.lines_not_counted += left_out;
+        if (left_out > 0) continue;
+        TRY_ASSIGN(const LineDiff diff, compare(older, newer, pair, false, true));
+        status.lines.added += diff.lines.added;
+        status.lines.removed += diff.lines.removed;
     }
-    return all;
+    return {};
 }
 
 Result<Status> Inspector::status(const std::string& since, bool count) {
@@ -158,7 +166,7 @@ Result<Status> Inspector::status(const std::string& since, bool count) {
     View newer = desk->live_view();
     TRY_ASSIGN(Differences differences, differences_between(older, newer));
     if (count) {
-        TRY_ASSIGN(status.lines, count_lines(older, newer, differences));
+        TRY(count_lines(older, newer, differences, status));
     }
     for (Difference& difference : differences.list)
         status.changes.push_back(std::move(difference.change));
@@ -225,14 +233,24 @@ Result<std::vector<FileDiff>> Inspector::diff(const std::string& from, const std
     std::erase_if(differences.list, [&](const Difference& difference) {
         return !is_wanted(difference.change, wanted);
     });
-    TRY_ASSIGN(auto pairs, file_pairs(older, newer, differences, kMostShown));
+    Ignored ignored(newer);
+    // Who asks for a path, or for the text, sees what is in it.
+    const bool leaves_whole = !text && wanted.empty();
+    TRY_ASSIGN(auto pairs, file_pairs(older, newer, differences, kMostShown,
+                                      leaves_whole ? &ignored : nullptr));
     std::vector<FileDiff> diffs;
     std::uint64_t total = 0;
     Progress progress("comparing", pairs.size());
     for (FilePair& pair : pairs) {
         progress.step();
         if (!is_wanted(pair.change, wanted)) continue;
-        TRY_ASSIGN(LineDiff lines, compare(older, newer, pair, text, total < kMostText));
+        tell_ignored(pair, ignored);
+        if (!wanted.empty() && !text && !S_ISDIR(pair.change.type)) pair.change.ignored = 0;
+        const bool counts = text || !leaves_whole || lines_left_out(pair.change) == 0;
+        LineDiff lines;
+        if (counts) {
+            TRY_ASSIGN(lines, compare(older, newer, pair, text, total < kMostText));
+        }
         total += lines.text.size();
         if (!text) lines.text.clear();
         diffs.push_back({std::move(pair.change), lines.binary, std::move(lines.text), lines.lines});

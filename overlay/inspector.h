@@ -17,11 +17,13 @@ class Inspector {
         : locator_(locator), journal_(journal), origins_(origins) {}
 
     /// `wounded` is left for the caller to set. Lines are not counted in files above 16 MiB, in
-    /// binary ones, and below created or deleted directories of more than 2,000 objects.
+    /// binary ones, in trees that git ignores (ignored.h), and below directories that came, went or
+    /// were renamed with more than 20,000 objects.
     Result<Status> status(const std::string& since, bool count_lines);
     Result<Log> log(const std::string& path, bool all, bool changes);
     /// Directories of more than 20,000 objects stay one entry without a text; so does what comes
-    /// after 256 MiB of texts.
+    /// after 256 MiB of texts, and, where neither texts nor paths are asked for, trees that git
+    /// ignores.
     Result<std::vector<FileDiff>> diff(const std::string& from, const std::string& to,
                                        const std::vector<std::string>& paths, bool text);
     /// What a restore to `target` would do to the live state.
@@ -30,7 +32,7 @@ class Inspector {
  private:
     struct Desk;
     Result<std::unique_ptr<Desk>> open_desk();
-    Result<LineCounts> count_lines(View& older, View& newer, const Differences& differences);
+    Result<> count_lines(View& older, View& newer, const Differences& differences, Status& status);
     /// Of one node; with a path only what concerns it.
     Result<std::vector<Change>> changes_of(Desk& desk, const Node& node,
                                            const std::optional<std::string>& path);

@@ -39,14 +39,19 @@ enum Aspect : std::uint32_t {
 /// One difference between two states. Paths are relative to the root, bytes, no leading slash.
 struct Change {
     ChangeKind kind = ChangeKind::kModified;
-    std::string path;           ///< where it is in the newer state (the older one for kDeleted)
-    std::string old_path;       ///< kRenamed: where it was
-    std::uint32_t type = 0;     ///< S_IFMT bits (of the newer side; the older for kDeleted)
-    std::uint64_t below = 0;    ///< kCreated/kDeleted directory: how many objects it holds below
-    std::uint64_t bytes = 0;    ///< their size together, or the file's
-    bool content = false;       ///< content differs
-    bool attributes = false;    ///< mode, owner, mtime alone or xattrs differ
-    std::uint32_t aspects = 0;  ///< which of them: Aspect
+    std::string path;         ///< where it is in the newer state (the older one for kDeleted)
+    std::string old_path;     ///< kRenamed: where it was
+    std::uint32_t type = 0;   ///< S_IFMT bits (of the newer side; the older for kDeleted)
+    std::uint64_t below = 0;  ///< kCreated/kDeleted directory: how many objects it holds below
+    std::uint64_t bytes = 0;  ///< their size together, or the file's
+    /// How many files it stands for, which is what every door counts. Whatever is not a directory
+    /// is a file. A directory that came, went or was renamed stands for the files that came, went
+    /// or moved with it and are not changes of their own, or for one when it holds none.
+    std::uint64_t files = 1;
+    std::uint64_t ignored = 0;          ///< of these, those in trees that git ignores (ignored.h)
+    bool content = false;               ///< content differs
+    bool attributes = false;            ///< mode, owner, mtime alone or xattrs differ
+    std::uint32_t aspects = 0;          ///< which of them: Aspect
     std::vector<OriginNumber> origins;  ///< who changed it
 };
 
@@ -64,7 +69,8 @@ struct Status {
     std::map<std::string, std::string> tags;  ///< of the node that the changes are counted from
     std::vector<Change> changes;  ///< since the root (or since what was asked), sorted by path
     LineCounts lines;
-    std::uint64_t steps = 0;  ///< nodes between the root and the live state
+    std::uint64_t lines_not_counted = 0;  ///< files of which no lines are counted: lines_left_out()
+    std::uint64_t steps = 0;              ///< nodes between the root and the live state
     /// So little is free that agents may not change what would have to be copied (reserve.h).
     bool out_of_room = false;
 };

@@ -31,7 +31,8 @@ Result<std::uint64_t> Tally::files() {
 bool Tally::follow(const Capture::Touched& touched) {
     if (state_->known && !touched.empty()) {
         state_->known = false;
-        state_->known = !touched.all && count_again(touched).ok();
+        const bool apart = !touched.all && !state_->entangled;
+        state_->known = apart && count_again(touched).ok() && !state_->entangled;
     }
     return state_->known;
 }
@@ -213,6 +214,7 @@ void Tally::put_in(const Differences& differences) {
         }
         state_->names.insert_or_assign(changed.at, changed);
     }
+    state_->entangled = state_->entangled || differences.entangled;
     state_->moved.insert(differences.moved.begin(), differences.moved.end());
 }
 

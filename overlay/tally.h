@@ -2,7 +2,7 @@
 // shell's prompt). It is the number that the differences of the two states have (differences.h),
 // and it is worked out once as they are; after that only what was touched since the last question
 // is compared again, with what hangs together with it. When that cannot be told apart (a directory
-// was moved or removed, a restore, thousands of changes) all is compared again.
+// was moved, removed or replaced, a restore, thousands of changes) all is compared again.
 //
 // What changes behind the mount is not noticed, but expect() hears of it. Not thread-safe: the
 // workspace's operations hold a lock for it.
@@ -60,6 +60,7 @@ class Tally {
     Capture& capture_;
     struct State {
         bool known = false;
+        bool entangled = false;  ///< Differences::entangled: whatever is touched, all is compared
         std::uint64_t files = 0;
         std::vector<Interval> intervals{};
         std::shared_ptr<LayerStack> stack = std::make_shared<LayerStack>();  ///< their layers

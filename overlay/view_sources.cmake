@@ -1,9 +1,11 @@
 # The read-only half of the overlay: states beside the live one, differences, reports. Included by CMakeLists.txt.
 set(UNWRITE_OVERLAY_VIEW_SOURCES
     changes.cpp
+    comparison_directories.cpp
     content.cpp
     differences.cpp
     file_pairs.cpp
+    ignored.cpp
     inspector.cpp
     keep_plan.cpp
     layer_stack.cpp

@@ -203,7 +203,8 @@ Result<overlay::Status> print_summary(Context& context, Workspace& workspace, co
     context.notes.line(summary_words(status.changes));
     if (status.changes.empty()) return status;
     context.notes.print(change_lines(heaped(status.changes), 20, colour));
-    context.notes.line(line_words(status.lines, overlay::files_in(status.changes)));
+    context.notes.line(
+        line_words(status.lines, overlay::files_in(status.changes), status.lines_not_counted));
     TRY_ASSIGN(const overlay::Log log, operations.log("", false, false));
     context.notes.print(who_lines(status.changes, log.origins));
     return status;

@@ -61,7 +61,8 @@ void print_text(Context& context, const Workspace& workspace, const overlay::Sta
     if (status.changes.empty()) return;
     context.out.print(change_lines(heaped(status.changes), 0,
                                    context.out.has_colour() ? Colour::kYes : Colour::kNo));
-    context.out.line(line_words(status.lines, overlay::files_in(status.changes)));
+    context.out.line(
+        line_words(status.lines, overlay::files_in(status.changes), status.lines_not_counted));
     context.out.print(who_lines(status.changes, log.origins));
 }
 

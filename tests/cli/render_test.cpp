@@ -53,8 +53,9 @@ TEST(Render, S54_SummarySentence) {
 }
 
 TEST(Render, S61_LinesAcrossFiles) {
-    EXPECT_EQ(line_words({142, 38}, 6), "+142 -38 across 6 files");
-    EXPECT_EQ(line_words({1, 0}, 1), "+1 -0 across 1 file");
+    EXPECT_EQ(line_words({142, 38}, 6, 0), "+142 -38 across 6 files");
+    EXPECT_EQ(line_words({1, 0}, 1, 0), "+1 -0 across 1 file");
+    EXPECT_EQ(line_words({1, 0}, 12, 11), "+1 -0 across 12 files (lines of 11 files not counted)");
 }
 
 TEST(Render, S64_StatusLine) {
@@ -107,12 +108,27 @@ TEST(Render, S61_WhichAttributesIsSaid) {
               "# x: extended attributes\n");
 }
 
-TEST(Render, FoldedDirectoriesCountWhatTheyHold) {
-    EXPECT_EQ(
-        overlay::files_in(std::vector<Change>{change(ChangeKind::kCreated, "d", S_IFDIR, 1234),
-                                              change(ChangeKind::kModified, "a")}),
-        1235u);
+TEST(Render, S61_FoldedDirectoriesCountTheFilesTheyHold) {
+    Change folded = change(ChangeKind::kCreated, "d", S_IFDIR, 1234);
+    folded.files = 1200;
+    folded.ignored = 1100;
+    EXPECT_EQ(overlay::files_in(std::vector<Change>{folded, change(ChangeKind::kModified, "a")}),
+              1201u);
+    EXPECT_EQ(summary_words({folded, change(ChangeKind::kModified, "a")}),
+              "Modified 1 file, created 1200 (1100 in .git or ignored by git)");
     EXPECT_EQ(overlay::files_in(change(ChangeKind::kCreated, "empty", S_IFDIR, 0)), 1u);
+    overlay::FileDiff left_out{.change = folded, .text = "", .lines = {}};
+    overlay::FileDiff one{
+        .change = change(ChangeKind::kModified, "a"), .text = "", .lines = {2, 1}};
+    EXPECT_EQ(stat_lines({left_out, one}),
+              " d/ | 1200 files, lines not counted\n"
+              " a  | 3 ++-\n"
+              "+2 -1 across 1201 files (lines of 1200 files not counted)\n");
+    Change renamed = change(ChangeKind::kRenamed, "lib", S_IFDIR);
+    renamed.old_path = "src";
+    renamed.files = 40;
+    EXPECT_EQ(summary_words({renamed}), "Renamed 40 files");
+    EXPECT_EQ(change_words(renamed), "src/ -> lib/  (40 files)");
 }
 
 TEST(Render, LongListsAreCut) {

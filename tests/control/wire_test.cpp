@@ -27,6 +27,8 @@ overlay::Change change() {
     one.old_path = std::string("o\0ld", 4);
     one.type = S_IFREG;
     one.below = 3;
+    one.files = 2;
+    one.ignored = 1;
     one.bytes = ~std::uint64_t{0};
     one.content = one.attributes = true;
     one.aspects = overlay::kAspectOwner | overlay::kAspectXattrs;

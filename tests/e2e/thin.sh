@@ -343,7 +343,7 @@ S64_a_prompt_after_each_command() {
     git init -q repository
     touch repository/1
     local count
-    count=$(find repository -mindepth 1 | wc -l)
+    count=$(find repository -type f | wc -l)
     prompt_is "$((count + 1)) files"
     u run --on-exit keep -- sh -c 'echo x >repository/2; sed -i s/./y/ src/main.c; rm old/1'
     prompt_is "$((count + 4)) files"

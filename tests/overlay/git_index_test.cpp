@@ -60,6 +60,11 @@ TEST_P(GitIndex, D19_LookingAgainIsNoChange) {
     const std::string before = index();
     ASSERT_FALSE(before.empty());
     EXPECT_TRUE(same_git_entries(before, before));
+    const auto names = overlay::git_index_names(before);
+    ASSERT_EQ(names.size(), 18U);
+    EXPECT_EQ(names.front(), "d/e/nine-letters-1");
+    EXPECT_EQ(names.back(), "file9");
+    EXPECT_TRUE(overlay::git_index_names(before + "x").empty());
     for (const char* look :
          {"touch -d 2001-01-01 file1 d/e/*1; git status",
           "git config core.untrackedCache true; touch new; git status",
