@@ -49,6 +49,7 @@ constexpr std::array kCommands = {
     NamedCommand{kEveryday, "diff", add<add_diff>},
     NamedCommand{kEveryday, "log", add<add_log>},
     NamedCommand{kEveryday, "checkpoint", add<add_checkpoint>},
+    NamedCommand{kEveryday, "task", add<add_task>},
     NamedCommand{kEveryday, "", add<add_help>},
     NamedCommand{kGoBack, "undo", add<add_undo>},
     NamedCommand{kGoBack, "redo", add<add_redo>},

@@ -14,6 +14,7 @@ void add_unmount(CLI::App& app, Context& context);
 void add_run(CLI::App& app, Context& context, const std::vector<std::string>& command);
 void add_status(CLI::App& app, Context& context);
 void add_checkpoint(CLI::App& app, Context& context);
+void add_task(CLI::App& app, Context& context);
 void add_rollback(CLI::App& app, Context& context);
 void add_undo(CLI::App& app, Context& context);
 void add_redo(CLI::App& app, Context& context);

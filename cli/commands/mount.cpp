@@ -4,6 +4,7 @@
 #include "cli/mounting.h"
 #include "cli/place.h"
 #include "cli/settle.h"
+#include "cli/task_words.h"
 #include "cli/text.h"
 
 namespace unwrite::cli {
@@ -35,6 +36,7 @@ Result<int> mount(Context& context, const MountOptions& options) {
     }
     if (info.finished_restore)
         context.notes.line("unwrite: finished a restore or commit that was interrupted");
+    tell_repository_outside(context, workspace.root());
     tell_set_aside(context, info.set_aside);
     tell_in_use(context, info.in_use);
     tell_taken_back(context, info.taken_back);

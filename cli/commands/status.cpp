@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/commands/commands.h"
 #include "cli/git_words.h"
 #include "cli/heaps.h"
@@ -7,6 +9,7 @@
 #include "cli/refusals.h"
 #include "cli/render.h"
 #include "cli/settle.h"
+#include "cli/task_words.h"
 #include "cli/text.h"
 #include "cli/workspace.h"
 #include "overlay/changes.h"
@@ -31,13 +34,42 @@ std::string git_words(const overlay::Status& status, const Workspace& workspace)
     return git_state_words(now) + (changed.empty() ? "" : " (" + changed + ")");
 }
 
+/// The node that the task began at.
+const overlay::Node* root_of(const overlay::Status& status, const overlay::Log& log) {
+    const auto found = std::find_if(
+        log.entries.begin(), log.entries.end(),
+        [&](const overlay::LogEntry& entry) { return entry.node.number == status.root; });
+    return found == log.entries.end() ? nullptr : &found->node;
+}
+
+control::Json task_json(const overlay::Status& status, const overlay::Log& log) {
+    const overlay::Node* const root = root_of(status, log);
+    control::Json json{{"since", status.root}};
+    if (root == nullptr) return json;
+    json["since_ns"] = root->time_ns;
+    if (const auto name = task_name(root->tags)) json["name"] = control::encode_bytes(*name);
+    return json;
+}
+
+/// Of a task that somebody began.
+void print_task(Context& context, const overlay::Status& status, const overlay::Log& log) {
+    const overlay::Node* const root = root_of(status, log);
+    const auto name = root != nullptr ? task_name(root->tags) : std::nullopt;
+    if (!name) return;
+    context.out.line(fmt::format("{} began at n{}, {}. \"unwrite discard\" returns to it.",
+                                 task_title(*name), status.root, time_words(root->time_ns)));
+}
+
 void print_json(Context& context, const Workspace& workspace, const overlay::Status& status,
-                const overlay::Refused& refused) {
+                const overlay::Log& log, const overlay::Refused& refused) {
     control::Json json = control::encode(status);
     json["workspace"] = control::encode_bytes(workspace.root());
     json["mounted"] = workspace.mount().has_value();
     json["files_changed"] = overlay::files_in(status.changes);
     json["git"] = control::encode_bytes(git_words(status, workspace));
+    const std::string outside = repository_outside(workspace.root());
+    json["git_outside"] = outside.empty() ? control::Json() : control::encode_bytes(outside);
+    json["task"] = task_json(status, log);
     json["refused"] = encode_refused(refused);
     context.out.line(control::dump(json));
 }
@@ -50,6 +82,9 @@ void print_text(Context& context, const Workspace& workspace, const overlay::Sta
                     since.empty() ? fmt::format("n{}", status.root) : quote_name(since));
     if (!status.checkpoint.empty()) head += ", checkpoint " + quote_name(status.checkpoint);
     context.out.line(head + "; " + git_words(status, workspace));
+    if (since.empty()) print_task(context, status, log);
+    const std::string outside = repository_outside_words(repository_outside(workspace.root()));
+    if (!outside.empty()) context.out.line(outside);
     if (since.empty() && was_interrupted(status))
         context.out.line("unwrite was interrupted during this task; `unwrite recover` settles it");
     const overlay::StateNotes state = overlay::notes_of(log);
@@ -99,7 +134,8 @@ Result<int> status(Context& context, const StatusOptions& options) {
         TRY_ASSIGN(refused, refused_of(workspace, "", 0));
     }
     if (context.json) {
-        print_json(context, workspace, found, refused.refused);
+        TRY_ASSIGN(const overlay::Log log, workspace.operations().log("", false, false));
+        print_json(context, workspace, found, log, refused.refused);
     } else if (options.line) {
         context.out.line(status_line(overlay::files_in(found.changes)));
     } else {

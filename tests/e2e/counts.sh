@@ -1,4 +1,4 @@
-# What is counted, and where a task begins.
+# What is counted, where a task begins, and which part of git it does not hold.
 # shellcheck shell=bash
 
 S61_S64_D19_every_door_counts_the_same_files() {
@@ -44,4 +44,65 @@ S61_S64_D19_every_door_counts_the_same_files() {
     u log --changes
     out_lacks .git/index
     end
+}
+
+S52_D24_a_task_begins_here_and_keeps_what_was_before() {
+    echo one >"$W/f"
+    begin
+    echo two >f
+    u checkpoint old
+    echo three >f
+    u task 'fix it'
+    out_has 'Task fix it begins here'
+    remember begun
+    u status
+    out_has "No changes"
+    out_has 'Task fix it began at n'
+    expect 3 undo
+    equal f three
+    echo four >f
+    touch more
+    u --json status
+    json 'j["task"]["name"] == "fix it" and j["task"]["since"] == j["root"] and j["files_changed"] == 2'
+    say "an agent may not begin one"
+    expect 4 run --on-exit keep -- "$program" task mine
+    u status
+    out_has 'Task fix it began at n'
+    say "discard goes back to where it began, and not further"
+    u discard --yes
+    same begun
+    u redo
+    equal f four
+    u log --all
+    out_has old
+    say "what was before is still there"
+    u rollback old
+    equal f two
+    end
+}
+
+S76_a_repository_that_lies_outside_is_told() {
+    git init -q "$scratch/main"
+    git -C "$scratch/main" commit -q --allow-empty -m one
+    git -C "$scratch/main" worktree add -q "$W/tree"
+    W=$W/tree
+    cd /
+    u mount "$W"
+    err_has "The git repository lies outside the workspace, in $scratch/main/.git/worktrees/tree: commits, branches"
+    u -C "$W" status
+    out_has "are not taken back."
+    u -C "$W" --json status
+    json "j['git_outside'] == '$scratch/main/.git/worktrees/tree'"
+    u unmount "$W"
+    say "a directory below the top of a work tree"
+    mkdir "$scratch/main/below"
+    u mount "$scratch/main/below"
+    err_has "in $scratch/main/.git: commits"
+    u unmount "$scratch/main/below"
+    say "and nothing of it where the repository is inside"
+    u mount "$scratch/main"
+    [[ ! -s $scratch/err ]]
+    u -C "$scratch/main" --json status
+    json 'j["git_outside"] is None'
+    u unmount "$scratch/main"
 }
