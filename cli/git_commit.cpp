@@ -73,7 +73,7 @@ Result<> expect_git_of_person(Workspace& workspace, const git::Scope& settled) {
                   [&](const overlay::Change& change) { return settled.covers(change.path); });
     const std::optional<std::string> path = what_git_obeys(status.changes);
     if (!path) return {};
-    TRY_ASSIGN(const overlay::Log log, workspace.operations().log("", false, true));
+    TRY_ASSIGN(const overlay::Log log, workspace.operations().log("", true, true));
     if (!agent_changed_what_git_obeys(log)) return {};
     const std::string name = quote_name(*path);
     return Error(ErrorKind::kRefused, EPERM,

@@ -69,11 +69,11 @@ bool obeys(const Change& change) {
            (!change.old_path.empty() && is_obeyed(change.old_path, is_directory(change)));
 }
 
-/// Whether an agent may have been there in an interval that began at `begin`. What it stores
+/// Whether an agent may have been there in an interval that ended at `end` (0: now). What it stores
 /// through a mapping is booked to the user, and of a new directory only the maker is told.
-bool may_be_an_agents(overlay::NodeNumber begin, const overlay::Log& log) {
-    const auto run = [begin](const overlay::LogEntry& entry) {
-        return entry.node.kind == overlay::NodeKind::kRun && entry.node.number <= begin;
+bool may_be_an_agents(overlay::NodeNumber end, const overlay::Log& log) {
+    const auto run = [end](const overlay::LogEntry& entry) {
+        return entry.node.tags.contains("session") && (end == 0 || entry.node.number <= end);
     };
     return std::any_of(log.entries.begin(), log.entries.end(), run);
 }
@@ -139,15 +139,14 @@ std::optional<std::string> what_git_obeys(const std::vector<Change>& changes) {
 }
 
 bool agent_changed_what_git_obeys(const overlay::Log& log) {
-    const auto made = [&](const std::vector<Change>& changes, overlay::NodeNumber begin) {
+    const auto made = [&](const std::vector<Change>& changes, overlay::NodeNumber end) {
         return std::any_of(changes.begin(), changes.end(), [&](const Change& change) {
-            return obeys(change) &&
-                   (is_agents(change, log.origins) || may_be_an_agents(begin, log));
+            return obeys(change) && (is_agents(change, log.origins) || may_be_an_agents(end, log));
         });
     };
-    if (made(log.open_changes, log.current)) return true;
+    if (made(log.open_changes, 0)) return true;
     return std::any_of(log.entries.begin(), log.entries.end(), [&](const overlay::LogEntry& entry) {
-        return entry.on_trunk && made(entry.changes, entry.node.parent);
+        return entry.on_trunk && (made(entry.changes, entry.running ? 0 : entry.node.number));
     });
 }
 

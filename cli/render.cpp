@@ -8,12 +8,9 @@
 #include <map>
 #include <set>
 
-#include "cli/git_words.h"
 #include "cli/heaps.h"
 #include "cli/text.h"
 #include "overlay/changes.h"
-#include "overlay/editing_record.h"
-#include "overlay/state_tags.h"
 
 namespace unwrite::cli {
 
@@ -21,17 +18,6 @@ using overlay::Change;
 using overlay::ChangeKind;
 
 namespace {
-
-constexpr const char* kRed = "\x1b[31m";
-constexpr const char* kGreen = "\x1b[32m";
-constexpr const char* kCyan = "\x1b[36m";
-constexpr const char* kBold = "\x1b[1m";
-constexpr const char* kReset = "\x1b[m";
-
-std::string painted(std::string_view text, const char* with, Colour colour) {
-    return colour == Colour::kYes ? std::string(with) + std::string(text) + kReset
-                                  : std::string(text);
-}
 
 bool is_directory(const Change& change) {
     return S_ISDIR(change.type);
@@ -47,33 +33,12 @@ std::string change_line(const Change& change, Colour colour) {
     return "  " + painted(std::string(1, sign), paint, colour) + "  " + change_words(change) + "\n";
 }
 
-const char* kind_word(overlay::NodeKind kind) {
-    switch (kind) {
-        case overlay::NodeKind::kRoot:
-            return "root";
-        case overlay::NodeKind::kCheckpoint:
-            return "checkpoint";
-        case overlay::NodeKind::kStep:
-            return "step";
-        case overlay::NodeKind::kRun:
-            return "run";
-        case overlay::NodeKind::kUndo:
-            return "undo";
-        case overlay::NodeKind::kMount:
-            return "mount";
-        case overlay::NodeKind::kTurn:
-            return "turn";
-    }
-    return "";
-}
-
 std::string base_name(const std::string& path) {
     return path.substr(path.rfind('/') + 1);
 }
 
 std::string session_words(const overlay::Origin& origin) {
-    return origin.session.empty() || origin.session == "user" ? "the user"
-                                                              : quote_name(origin.session);
+    return origin.session.empty() || origin.session == "user" ? "you" : quote_name(origin.session);
 }
 
 /// "a, b<last>c", and how many more there are beyond a few.
@@ -88,51 +53,7 @@ std::string listed(const std::vector<std::string>& words, const char* last) {
     return text;
 }
 
-/// A command line may be long; the log has one line for it.
-std::string shortened(const std::string& text) {
-    constexpr std::size_t most = 60;
-    return text.size() <= most ? quote_name(text) : quote_name(text.substr(0, most)) + "...";
-}
-
 using OriginsByNumber = std::map<overlay::OriginNumber, overlay::Origin>;
-
-std::string changed_by(const std::vector<Change>& changes, const OriginsByNumber& origins) {
-    std::vector<overlay::Origin> those;
-    std::set<overlay::OriginNumber> seen;
-    for (const Change& change : changes) {
-        for (const overlay::OriginNumber number : change.origins) {
-            const auto found = origins.find(number);
-            if (found != origins.end() && seen.insert(number).second)
-                those.push_back(found->second);
-        }
-    }
-    return those.empty() ? "" : "     by " + origins_words(those) + "\n";
-}
-
-std::string entry_line(const overlay::LogEntry& entry, const overlay::Log& log,
-                       const overlay::StateNotes& state, Colour colour) {
-    const overlay::Node& node = entry.node;
-    std::string line = entry.on_trunk ? (node.number == log.current ? "@ " : "* ") : "x ";
-    line += painted(fmt::format("{:<5}", fmt::format("n{}", node.number)), kCyan, colour);
-    line += fmt::format("{}  {:<10}", time_words(node.time_ns), kind_word(node.kind));
-    if (!node.name.empty()) line += "  " + painted(quote_name(node.name), kBold, colour);
-    if (!node.name.empty() && !node.open) line += " (closed)";
-    if (!node.text.empty()) line += "  " + shortened(overlay::words_of_step(node.text));
-    for (const auto& [key, value] : node.tags) {
-        if (key == kGitTag || key == overlay::kCauseTag) continue;  // for programs
-        if (overlay::is_state_tag(key)) continue;                   // what it says is in the notes
-        line += fmt::format("  [{}: {}]", quote_name(key), quote_name(value));
-    }
-    if (!entry.on_trunk && node.parent != 0)
-        line += fmt::format("  (abandoned, from n{})", node.parent);
-    if (state.squashed.contains(node.number)) line += "  (part of a later step)";
-    line += "\n";
-    const auto notes = state.notes.find(node.number);
-    if (notes == state.notes.end()) return line;
-    for (const std::string& note : notes->second)
-        line += "   -> " + harmless(note) + "\n";
-    return line;
-}
 
 std::string_view line_paint(std::string_view line, bool in_hunk) {
     if (line.starts_with("@@")) return kCyan;
@@ -312,26 +233,6 @@ std::string who_lines(const std::vector<Change>& changes,
             by.push_back(origin);
         text +=
             fmt::format("  {} by {}\n", counted(share.files, "file", "files"), origins_words(by));
-    }
-    return text;
-}
-
-std::string log_lines(const overlay::Log& log, bool with_changes, Colour colour) {
-    OriginsByNumber origins;
-    for (const overlay::Origin& origin : log.origins)
-        origins[origin.number] = origin;
-    const auto details = [&](const std::vector<Change>& changes) {
-        if (!with_changes || changes.empty()) return std::string();
-        return changed_by(changes, origins) + change_lines(changes, 20, colour);
-    };
-    std::string text;
-    if (!log.open_changes.empty()) {
-        text += fmt::format("  live  {} since n{}\n", summary_words(log.open_changes), log.current);
-        text += details(log.open_changes);
-    }
-    const overlay::StateNotes state = overlay::notes_of(log);
-    for (const overlay::LogEntry& entry : log.entries) {
-        text += entry_line(entry, log, state, colour) + details(entry.changes);
     }
     return text;
 }

@@ -4,11 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "cli/ansi.h"
 #include "overlay/oversight.h"
 
 namespace unwrite::cli {
-
-enum class Colour { kNo, kYes };
 
 /// "Modified 12 files, created 3, deleted 1", "No changes".
 std::string summary_words(const std::vector<overlay::Change>& changes);
@@ -26,15 +25,13 @@ std::string change_words(const overlay::Change& change);
 std::string change_lines(const std::vector<overlay::Change>& changes, std::size_t most,
                          Colour colour);
 
-/// "the user (vim, sed) and run-5 (make)": each session and program once.
+/// "you (vim, sed) and run-5 (make)": each session and program once.
 std::string origins_words(const std::vector<overlay::Origin>& origins);
 
 /// Who changed how many files, a line for each: "  12 files by run-5 (make, cc)". What several
 /// sessions changed is a line of its own. Nothing where nobody is known.
 std::string who_lines(const std::vector<overlay::Change>& changes,
                       const std::vector<overlay::Origin>& origins);
-
-std::string log_lines(const overlay::Log& log, bool with_changes, Colour colour);
 
 /// One line each, oldest first.
 std::string audit_lines(const overlay::AuditTrail& trail);

@@ -71,8 +71,8 @@ Act act_of(overlay::Operations& operations, const Question& question) {
     };
 }
 
-void tell_discarded(Context& context, const overlay::Moved& moved) {
-    context.notes.line("Discarded; " + way_back(moved) + ".");
+void tell_discarded(Context& context) {
+    context.notes.line("Discarded. \"unwrite redo\" brings it all back.");
 }
 
 /// What became of the question: it is put again until it is settled, or nobody answers any more.
@@ -97,7 +97,7 @@ Result<Turn> take_back(Context& context, Workspace& workspace, const Question& q
     if (wanted == Discarding::kNothing) return Turn::kAgain;
     if (wanted == Discarding::kAll) {
         TRY_ASSIGN(const overlay::Moved moved, what.act(overlay::Consent::kAll));
-        tell_discarded(context, moved);
+        tell_discarded(context);
         return Turn::kSettled;
     }
     const auto moved = discard_of_agents(workspace.operations(), what, false);
@@ -106,9 +106,8 @@ Result<Turn> take_back(Context& context, Workspace& workspace, const Question& q
         return Turn::kAgain;
     }
     if (!moved) return moved.error();
-    context.notes.line(fmt::format(
-        "Discarded what agents changed; yours is kept. `unwrite rollback n{}` brings it back.",
-        moved->from));
+    context.notes.line(
+        "Discarded what agents changed; yours is kept. \"unwrite redo\" brings it back.");
     return Turn::kSettled;
 }
 
@@ -165,7 +164,7 @@ Result<bool> settle(Context& context, Workspace& workspace, Ending ending,
     if (ending == Ending::kDiscard) {
         TRY_ASSIGN(const overlay::Moved moved,
                    announce_and_act(context, act_of(workspace.operations(), question)));
-        tell_discarded(context, moved);
+        tell_discarded(context);
     }
     return true;
 }
@@ -224,22 +223,18 @@ void warn_of_behind(Context& context, const overlay::Moved& moved) {
     }
 }
 
-std::string way_back(const overlay::Moved& moved) {
-    return fmt::format("`unwrite rollback n{}` brings it all back, `unwrite redo` step by step",
-                       moved.from);
-}
-
-void print_moved(Context& context, const overlay::Moved& moved, const std::string& done,
-                 bool dry_run) {
+void print_moved(Context& context, const overlay::Moved& moved, const Said& said, bool dry_run) {
     if (context.json) {
         context.out.line(control::dump(control::encode(moved)));
         return;
     }
-    std::string line = (dry_run ? "dry run: " : "") + done;
-    if (moved.to != 0) line += fmt::format(", to n{}", moved.to);
-    if (!dry_run && moved.from != 0) line += fmt::format(" (before: n{})", moved.from);
-    context.out.line(line + (moved.changes.empty() ? "; no file differs" : ":"));
+    std::string line = dry_run ? "Would " + said.would : said.done;
+    if (moved.to != 0)
+        line += fmt::format("; {} at n{}", dry_run ? "you would be" : "you are", moved.to);
+    context.out.line(line + (moved.changes.empty() ? ". No file differs." : ":"));
     context.out.print(change_lines(moved.changes, dry_run ? 0 : 40, colour_of(context.out)));
+    if (!dry_run && said.can_redo && moved.from != 0)
+        context.out.line("\"unwrite redo\" reverses this.");
 }
 
 Result<overlay::Moved> announce_and_act(Context& context, const Act& act) {
@@ -256,15 +251,15 @@ Result<overlay::Moved> announce_and_act(Context& context, const Act& act) {
     return act(overlay::Consent::kAll);
 }
 
-Result<int> restore(Context& context, bool dry_run, const std::string& done, const Act& act) {
+Result<int> restore(Context& context, bool dry_run, const Said& said, const Act& act) {
     if (dry_run) {
         TRY_ASSIGN(const overlay::Moved foreseen, act(overlay::Consent::kNone));
         warn_of_moved(context, foreseen);
-        print_moved(context, foreseen, done, true);
+        print_moved(context, foreseen, said, true);
         return kDone;
     }
     TRY_ASSIGN(const overlay::Moved moved, announce_and_act(context, act));
-    print_moved(context, moved, done, false);
+    print_moved(context, moved, said, false);
     return kDone;
 }
 

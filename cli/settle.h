@@ -38,11 +38,14 @@ Result<bool> tell_unfinished(Context& context, Workspace& workspace);
 /// interrupted.
 Result<> settle_unfinished(Context& context, Workspace& workspace, Ending ending);
 
-/// How to get back what a discard took.
-std::string way_back(const overlay::Moved& moved);
-/// What a restore did, or would do: as JSON or as text ("undid 1 step" is the `done` of it).
-void print_moved(Context& context, const overlay::Moved& moved, const std::string& done,
-                 bool dry_run);
+/// What a command that goes back has done, or would do: "Undid 1 step", "undo 1 step".
+struct Said {
+    std::string done;
+    std::string would;
+    bool can_redo = true;  ///< the last line says that redo reverses it
+};
+/// What a restore did, or would do: as JSON or as text.
+void print_moved(Context& context, const overlay::Moved& moved, const Said& said, bool dry_run);
 /// Whose work beside the asker's a restore takes along, and what changed behind the mount. On
 /// notes.
 void warn_of_moved(Context& context, const overlay::Moved& moved);
@@ -53,6 +56,6 @@ void warn_of_behind(Context& context, const overlay::Moved& moved);
 /// said before it is taken along. `act` is one of rollback, undo, redo and discard.
 using Act = std::function<Result<overlay::Moved>(overlay::Consent consent)>;
 Result<overlay::Moved> announce_and_act(Context& context, const Act& act);
-Result<int> restore(Context& context, bool dry_run, const std::string& done, const Act& act);
+Result<int> restore(Context& context, bool dry_run, const Said& said, const Act& act);
 
 }  // namespace unwrite::cli

@@ -177,6 +177,7 @@ Result<std::uint64_t> parse_number(const std::string& text) {
 }
 
 bool is_node(std::string_view text) {
+    if (text.ends_with('^')) text.remove_suffix(1);
     return text.size() >= 2 && text[0] == 'n' &&
            text.find_first_not_of("0123456789", 1) == std::string_view::npos;
 }

@@ -21,7 +21,7 @@ constexpr std::array<std::pair<ChangeKind, const char*>, 5> kChangeKinds = {{
     {ChangeKind::kAttributes, "attributes"},
 }};
 
-constexpr std::array<std::pair<NodeKind, const char*>, 7> kNodeKinds = {{
+constexpr std::array<std::pair<NodeKind, const char*>, 8> kNodeKinds = {{
     {NodeKind::kRoot, "root"},
     {NodeKind::kCheckpoint, "checkpoint"},
     {NodeKind::kStep, "step"},
@@ -29,6 +29,7 @@ constexpr std::array<std::pair<NodeKind, const char*>, 7> kNodeKinds = {{
     {NodeKind::kUndo, "undo"},
     {NodeKind::kMount, "mount"},
     {NodeKind::kTurn, "turn"},
+    {NodeKind::kBegin, "begin"},
 }};
 
 constexpr std::array<std::pair<overlay::Consent, const char*>, 3> kConsents = {{
@@ -68,15 +69,21 @@ Result<> decode_lines(const Json& json, overlay::LineCounts& lines) {
 }
 
 Json encode_entry(const overlay::LogEntry& entry) {
-    return Json{{"node", encode(entry.node)},
-                {"on_trunk", entry.on_trunk},
-                {"changes", encode_list(entry.changes)}};
+    return Json{{"node", encode(entry.node)}, {"on_trunk", entry.on_trunk},
+                {"is_step", entry.is_step},   {"nested", entry.nested},
+                {"undone", entry.undone},     {"running", entry.running},
+                {"since", entry.since},       {"changes", encode_list(entry.changes)}};
 }
 
 Result<> decode_entry(const Json& json, overlay::LogEntry& entry) {
     return Fields(json)
         .get_object("node", entry.node)
         .get("on_trunk", entry.on_trunk)
+        .get("is_step", entry.is_step)
+        .get("nested", entry.nested)
+        .get("undone", entry.undone)
+        .get("running", entry.running)
+        .get("since", entry.since)
         .get_list("changes", entry.changes)
         .done();
 }
@@ -277,6 +284,7 @@ Json encode(const overlay::Log& log) {
     for (const overlay::LogEntry& entry : log.entries)
         entries.push_back(encode_entry(entry));
     return Json{{"current", log.current},
+                {"root", log.root},
                 {"entries", std::move(entries)},
                 {"open_changes", encode_list(log.open_changes)},
                 {"origins", encode_list(log.origins)}};
@@ -290,6 +298,7 @@ Result<> decode(const Json& json, overlay::Log& log) {
             TRY(decode_entry(entry, log.entries.emplace_back()));
     }
     return fields.get("current", log.current)
+        .get("root", log.root)
         .get_list("open_changes", log.open_changes)
         .get_list("origins", log.origins)
         .done();

@@ -14,7 +14,7 @@
 
 namespace unwrite::journal {
 
-enum class NodeKind { kRoot, kCheckpoint, kStep, kRun, kUndo, kMount, kTurn };
+enum class NodeKind { kRoot, kCheckpoint, kStep, kRun, kUndo, kMount, kTurn, kBegin };
 
 /// One state of the tree. The live state has no row: it is what `current` became since.
 struct Node {

@@ -63,7 +63,7 @@ Result<std::vector<Node>> Store::State::read_nodes(Statement& statement) {
         node.number = to_number(statement.number(0));
         node.parent = to_number(statement.number(1));
         const std::int64_t kind = statement.number(2);
-        if (kind < 0 || kind > static_cast<std::int64_t>(NodeKind::kTurn)) {
+        if (kind < 0 || kind > static_cast<std::int64_t>(NodeKind::kBegin)) {
             statement.rewind();
             return damaged("node " + std::to_string(node.number) + " is of no known kind");
         }

@@ -8,7 +8,7 @@ namespace unwrite::journal {
 
 namespace {
 
-constexpr std::int64_t kVersion = 1;
+constexpr std::int64_t kVersion = 2;
 
 constexpr const char* kCreate = R"sql(
 BEGIN IMMEDIATE;
@@ -35,7 +35,19 @@ CREATE TABLE IF NOT EXISTS origins(
 INSERT OR IGNORE INTO head VALUES(1, 1, 1, 1, 0, x'', 2, 2);
 INSERT OR IGNORE INTO nodes VALUES(
     1, 0, 0, x'', x'', CAST(strftime('%s', 'now') AS INTEGER) * 1000000000, 0, 0, 0, 1);
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
+COMMIT;
+)sql";
+
+// In version 1 the node of a run (kind 3), and that of an edit, was made when it began: what led to
+// the node was done before. That is what such a node says from now on; a run's own node is made at
+// its end.
+constexpr const char* kFromVersion1 = R"sql(
+BEGIN IMMEDIATE;
+UPDATE nodes SET text = CAST('before ' || text AS BLOB)
+    WHERE kind = 2 AND instr(text, CAST(' {"begun":' AS BLOB)) > 0;
+UPDATE nodes SET kind = 2, text = CAST('before ' || text AS BLOB) WHERE kind = 3;
+PRAGMA user_version = 2;
 COMMIT;
 )sql";
 
@@ -52,6 +64,14 @@ Result<> create(Database& database) {
     if (!created) ignore(database.execute("ROLLBACK"), "the first failure is the one to report");
     crash_point("store.create.after");
     return created;
+}
+
+Result<> migrate(Database& database) {
+    crash_point("store.migrate.before");
+    const auto migrated = database.execute(kFromVersion1);
+    if (!migrated) ignore(database.execute("ROLLBACK"), "the first failure is the one to report");
+    crash_point("store.migrate.after");
+    return migrated;
 }
 
 }  // namespace
@@ -73,6 +93,7 @@ Result<> prepare_schema(Database& database, bool durable) {
     TRY(database.execute(durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL"));
     TRY(database.execute("PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY"));
     if (version == 0) TRY(create(database));
+    if (version == 1) TRY(migrate(database));
     return {};
 }
 

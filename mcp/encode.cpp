@@ -41,7 +41,9 @@ const char* word(NodeKind kind) {
         case NodeKind::kMount:
             return "mount";
         case NodeKind::kTurn:
-            return "turn";
+            return "handoff";
+        case NodeKind::kBegin:
+            return "begin";
         case NodeKind::kStep:
             break;
     }

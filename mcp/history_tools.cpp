@@ -231,7 +231,7 @@ Json rollback_description() {
         "the node that the answer names as from. With dry_run it only says what it would do.",
         object_schema({{"to", typed("string",
                                     "A checkpoint's name, \"n12\" or \"root\"; default: the "
-                                    "newest named checkpoint.")},
+                                    "newest checkpoint.")},
                        {kDryRun, typed("boolean", "Only say what would happen.")},
                        {"include_others", typed("boolean",
                                                 "Also take along what others changed since, and "

@@ -85,7 +85,7 @@ class RecordedUndo final : public edit::UndoFiles {
         return room_.files.remove_empty_directory(path);
     }
     Result<> end(const std::string& outcome) {
-        if (!begun_ || record_.files.size() < 2) return {};
+        if (!begun_) return {};
         return end_edit(room_.operations, room_.asker, record_, outcome);
     }
 
@@ -208,9 +208,8 @@ Error Editing::go_back(EditRoom& room, const EditPlan& plan, const EditRecord& r
         return reason;
     for (auto path = record.directories.rbegin(); path != record.directories.rend(); ++path)
         ignore(room.files.remove_empty_directory(*path), "what others put there stays");
-    if (record.files.size() > 1)
-        ignore(end_edit(room.operations, room.asker, record, "took back a failed edit"),
-               "without this step the next edit looks again, and finds nothing to take back");
+    ignore(end_edit(room.operations, room.asker, record, "took back a failed edit"),
+           "without this step the next edit looks again, and finds nothing to take back");
     if (left.empty()) return reason;
     return {ErrorKind::kRecovery, EIO,
             reason.message() + "; could not go back:" + left +
@@ -261,8 +260,7 @@ Result<> Editing::carry_out(EditRoom& room, const EditPlan& plan) {
     std::size_t done = 0;
     Result<> changed = room.files.make_directories(record.directories);
     if (changed) changed = change(room, plan, done);
-    if (changed && plan.files.size() > 1)
-        changed = end_edit(room.operations, room.asker, record, "edited");
+    if (changed) changed = end_edit(room.operations, room.asker, record, "edited");
     if (!changed) return go_back(room, plan, record, done, changed.error());
     remember(room, plan, record.directories);
     return {};

@@ -273,7 +273,7 @@ Result<> begin_edit(Operations& operations, const Asker& asker, const std::strin
                          " files, more than one edit can",
                      "split it");
     }
-    const auto node = operations.checkpoint(asker, NodeKind::kStep, "", text);
+    const auto node = operations.checkpoint(asker, NodeKind::kBegin, "", text);
     return node ? Result<>{} : Result<>{node.error()};
 }
 

@@ -1,7 +1,7 @@
-// What the journal knows of an edit: each one begins with a step, whose text says what the edit is
-// about to do. An edit of several files ends with a second step. One that was killed in between is
-// found by the first alone and taken back from the journal, so that it is there wholly or not at
-// all (docs/decisions/0007-edits-are-whole.md).
+// What the journal knows of an edit: a hidden node where it begins, whose text says what the edit
+// is about to do, and a step where it ends (hidden as well, when nothing was changed). An edit that
+// was killed in between is found by the first alone and taken back from the journal, so that it is
+// there wholly or not at all (docs/decisions/0007-edits-are-whole.md).
 #pragma once
 
 #include <optional>
@@ -32,11 +32,11 @@ std::optional<EditRecord> record_of(std::string_view text);
 /// What people read of a step's text: it without the record of an edit.
 std::string words_of_step(std::string_view text);
 
-/// Seals what was before the edit. Errors: kUsage when the edit has too many files to be recorded;
-/// those of Operations::checkpoint().
+/// What was open becomes a step of its own, and the edit's begins. Errors: kUsage when the edit has
+/// too many files to be recorded; those of Operations::checkpoint().
 Result<> begin_edit(Operations& operations, const Asker& asker, const std::string& verb,
                     const EditRecord& record);
-/// After an edit of several files, done or taken back.
+/// After an edit, done or taken back: what it changed becomes its step.
 Result<> end_edit(Operations& operations, const Asker& asker, const EditRecord& record,
                   const std::string& outcome);
 

@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <charconv>
 
+#include "overlay/steps.h"
+
 namespace unwrite::overlay {
 
 using journal::Node;
@@ -68,25 +70,31 @@ bool History::is_above(NodeNumber node, NodeNumber other) const {
     return other == node && node != 0;
 }
 
-NodeNumber History::newest_checkpoint() const {
-    for (const Node* node = nodes.find(head.current); node != nullptr;
+NodeNumber History::newest_checkpoint(bool named) const {
+    for (const Node* node = nodes.find(head.current); node != nullptr && node->number > head.root;
          node = nodes.find(parent_of(node->number))) {
-        if (node->kind == journal::NodeKind::kCheckpoint && node->open && !node->name.empty())
+        if (node->kind == journal::NodeKind::kCheckpoint && node->open &&
+            !(named && node->name.empty()))
             return node->number;
     }
-    return head.root;
+    return 0;
 }
 
 // The rest is what was sealed first.
-bool History::is_divided(NodeNumber node, NodeNumber next) const {
-    if (node == head.root || nodes.at(node).kind != journal::NodeKind::kTurn) return false;
+bool History::goes_on(NodeNumber node, NodeNumber next) const {
     const auto rest = std::find_if(nodes.after(node), nodes.end(),
                                    [node](const Node& row) { return row.parent == node; });
     return next == (rest == nodes.end() ? 0 : rest->number);
 }
 
-NodeNumber History::before_turns(NodeNumber node, NodeNumber next) const {
-    while (is_divided(node, next)) {
+bool History::is_divided(NodeNumber node, NodeNumber next) const {
+    return node != head.root && nodes.at(node).kind == journal::NodeKind::kTurn &&
+           goes_on(node, next);
+}
+
+NodeNumber History::before_hidden(NodeNumber node, NodeNumber next) const {
+    while (node != head.root && node != 0 && is_hidden(nodes.at(node).kind) &&
+           goes_on(node, next)) {
         next = node;
         node = parent_of(node);
     }
@@ -96,6 +104,11 @@ NodeNumber History::before_turns(NodeNumber node, NodeNumber next) const {
 Result<NodeNumber> History::resolve(const std::string& name, NodeNumber otherwise) const {
     if (name.empty()) return otherwise;
     if (name == "root") return head.root;
+    if (name.size() > 1 && name.ends_with('^')) {
+        TRY_ASSIGN(const NodeNumber node, resolve(name.substr(0, name.size() - 1), otherwise));
+        const auto step = step_of(*this, node);
+        return step ? step->since : node;
+    }
     // No checkpoint is called like a node (workspace_nodes.cpp).
     NodeNumber number = 0;
     const char* end = name.data() + name.size();

@@ -16,6 +16,11 @@ struct Crossing {
     journal::NodeNumber reached = 0;  ///< the node after the crossing
 };
 
+/// A node that ends no step: it only keeps sessions apart, or marks a beginning (steps.h).
+inline bool is_hidden(journal::NodeKind kind) {
+    return kind == journal::NodeKind::kTurn || kind == journal::NodeKind::kBegin;
+}
+
 /// The nodes by number, and the head, as the store had them at one moment. A node's parent has a
 /// lower number than the node; what a damaged store says otherwise leads nowhere.
 struct History {
@@ -38,15 +43,18 @@ struct History {
     /// `node` divides a step between sessions (turns.h), and what leads on to `next` (0: what is
     /// not sealed yet) is the rest of it; what was done after going back to `node` is not.
     bool is_divided(journal::NodeNumber node, journal::NodeNumber next) const;
-    /// The node at which the step began that leads from `node` to `next`: `node`, unless it divides
-    /// that step.
-    journal::NodeNumber before_turns(journal::NodeNumber node, journal::NodeNumber next) const;
+    /// The node at which the step began that leads from `node` to `next`: `node`, unless it is
+    /// hidden and `next` (0: what is not sealed yet) goes on with it.
+    journal::NodeNumber before_hidden(journal::NodeNumber node, journal::NodeNumber next) const;
     /// A node as people name it: "n12", "root", a checkpoint's name (newest on the trunk, else
-    /// newest anywhere), "" as `otherwise`.
+    /// newest anywhere), "" as `otherwise`; with "^" the state before the step that led to it.
     Result<journal::NodeNumber> resolve(const std::string& name,
                                         journal::NodeNumber otherwise) const;
-    /// The newest open named checkpoint on the trunk, else the root.
-    journal::NodeNumber newest_checkpoint() const;
+    /// The newest open checkpoint on the trunk since the root; 0 when there is none.
+    journal::NodeNumber newest_checkpoint(bool named) const;
+
+ private:
+    bool goes_on(journal::NodeNumber node, journal::NodeNumber next) const;
 };
 
 }  // namespace unwrite::overlay

@@ -156,10 +156,8 @@ Result<Status> Inspector::status(const std::string& since, bool count) {
     Status status;
     status.root = history.head.root;
     status.current = history.head.current;
-    const NodeNumber checkpoint = history.newest_checkpoint();
-    if (checkpoint != status.root) status.checkpoint = history.nodes.at(checkpoint).name;
-    const auto trunk = history.trunk();
-    status.steps = trunk.empty() ? 0 : trunk.size() - 1;
+    const NodeNumber checkpoint = history.newest_checkpoint(/*named=*/true);
+    if (checkpoint != 0) status.checkpoint = history.nodes.at(checkpoint).name;
     TRY_ASSIGN(const NodeNumber from, history.resolve(since, status.root));
     status.tags = history.nodes.at(from).tags;
     TRY_ASSIGN(View older, desk->view(from));
@@ -179,40 +177,139 @@ Result<Status> Inspector::status(const std::string& since, bool count) {
     return status;
 }
 
-Result<std::vector<Change>> Inspector::changes_of(Desk& desk, const Node& node,
-                                                  const std::optional<std::string>& path) {
-    if (node.parent == 0 || !desk.history.nodes.contains(node.parent)) return std::vector<Change>();
-    TRY_ASSIGN(View older, desk.view(node.parent));
-    TRY_ASSIGN(View newer, desk.view(node.number));
-    return changes_at(older, newer, path);
+bool Inspector::is_taken(const StepFilter& filter, const std::set<OriginNumber>& origins) const {
+    if (filter.takes_all()) return true;
+    if (origins.empty()) return filter.takes(0);
+    return std::any_of(origins.begin(), origins.end(), [&](OriginNumber origin) {
+        return filter.takes(origins_.run_of_origin(origin));
+    });
 }
 
-Result<Log> Inspector::log(const std::string& path, bool all, bool changes) {
+bool Inspector::is_taken(const StepFilter& filter, const Change& change) const {
+    return filter.takes_all() ||
+           is_taken(filter, std::set<OriginNumber>(change.origins.begin(), change.origins.end()));
+}
+
+// A directory that came is one change, its maker's; what another made in it has a row of its own.
+Result<> Inspector::add_in_made_directories(Desk& desk, const Step& step, View& newer,
+                                            const std::vector<Change>& all,
+                                            std::vector<Change>& taken) {
+    const NodeNumber tip = step.node == 0 ? desk.history.head.current : step.node;
+    std::vector<journal::DeltaNumber> deltas;
+    if (step.node == 0) deltas.push_back(desk.history.head.open_delta);
+    for (const NodeNumber edge : edges_of(desk.history, step, tip))
+        deltas.push_back(desk.history.nodes.at(edge).delta);
+    std::map<std::string, Change> found;
+    for (const journal::DeltaNumber number : deltas) {
+        TRY_ASSIGN(const LayerPtr layer, desk.layers.read(number));
+        for (const auto& [at, state] : layer->delta.names) {
+            if (!is_taken(step.filter, state.origins)) continue;
+            const auto path = newer.path(at);
+            if (!path) continue;
+            const auto inside = [&](const Change& change) {
+                return change.kind == ChangeKind::kCreated && is_whole_directory(change) &&
+                       path->starts_with(change.path + "/") && !is_taken(step.filter, change);
+            };
+            if (std::none_of(all.begin(), all.end(), inside)) continue;
+            TRY_ASSIGN(const auto there, newer.at(at));
+            if (!there) continue;
+            Change& change = found[*path];
+            change.kind = ChangeKind::kCreated;
+            change.path = *path;
+            change.type = there->type;
+            change.content = true;
+            change.origins.insert(change.origins.end(), state.origins.begin(), state.origins.end());
+        }
+    }
+    for (auto& [path, change] : found)
+        taken.push_back(std::move(change));
+    return {};
+}
+
+Result<std::vector<Change>> Inspector::changes_of(Desk& desk, const Step& step,
+                                                  const std::optional<std::string>& path) {
+    if (!desk.history.nodes.contains(step.since)) return std::vector<Change>();
+    TRY_ASSIGN(View older, desk.view(step.since));
+    View newer = desk.live_view();
+    if (step.node != 0) {
+        TRY_ASSIGN(newer, desk.view(step.node));
+    }
+    TRY_ASSIGN(auto changes, changes_at(older, newer, path));
+    if (step.filter.takes_all()) return changes;
+    std::vector<Change> taken;
+    for (const Change& change : changes) {
+        if (is_taken(step.filter, change)) taken.push_back(change);
+    }
+    TRY(add_in_made_directories(desk, step, newer, changes, taken));
+    if (path) std::erase_if(taken, [&](const Change& change) { return !concerns(change, *path); });
+    return taken;
+}
+
+Result<std::vector<Change>> Inspector::changes_of(const Step& step) {
+    TRY_ASSIGN(const auto desk, open_desk());
+    return changes_of(*desk, step, std::nullopt);
+}
+
+// The steps of the trunk as undo counts them; of other nodes each by itself.
+Result<Log> Inspector::log(const std::string& path, bool all, bool changes,
+                           const std::vector<Step>& open) {
     TRY_ASSIGN(const auto desk, open_desk());
     const History& history = desk->history;
     const auto wanted = path.empty() ? std::nullopt : std::optional(plain_path(path));
     Log log;
     log.current = history.head.current;
+    log.root = history.head.root;
     log.origins = origins_.all();
     const auto trunk = history.trunk();
     const std::set<NodeNumber> on_trunk(trunk.begin(), trunk.end());
+    std::map<NodeNumber, Step> steps;
+    for (Step& step : steps_of(history, history.head.current, 0))
+        steps.emplace(step.node, std::move(step));
     if (changes || wanted) TRY(desk->read_trunk());
+    // Below a commit or a task that kept them, older ones are another task's.
+    const NodeNumber top = history.is_on_trunk(log.root) ? log.root : 0;
+    std::set<NodeNumber> running;
+    for (const Step& step : open) {
+        std::vector<Change> made;
+        if (changes || wanted) {
+            TRY_ASSIGN(made, changes_of(*desk, step, wanted));
+            if (made.empty()) continue;
+            if (!changes) made.clear();
+        }
+        if (step.run == 0) {
+            log.open_changes = std::move(made);
+        } else if (const Node* const mark = history.nodes.find(step.run)) {
+            LogEntry entry;
+            entry.node = *mark;
+            entry.on_trunk = entry.running = true;
+            entry.since = step.since;
+            entry.changes = std::move(made);
+            log.entries.push_back(std::move(entry));
+            running.insert(step.run);
+        }
+    }
     for (auto row = history.nodes.rbegin(); row != history.nodes.rend(); ++row) {
         LogEntry entry;
         entry.node = *row;
         entry.on_trunk = on_trunk.contains(row->number);
-        if (!all && !entry.on_trunk) continue;
-        if (changes || wanted) {
-            TRY_ASSIGN(entry.changes, changes_of(*desk, entry.node, wanted));
-            if (wanted && entry.changes.empty()) continue;
-            if (!changes) entry.changes.clear();
+        const auto listed = steps.find(row->number);
+        std::optional<Step> step;
+        if (listed != steps.end()) step = listed->second;
+        if (!entry.on_trunk) step = step_of(history, row->number);
+        entry.is_step = step || row->parent == 0;
+        if (!all && (!entry.on_trunk || !entry.is_step || row->number < top)) continue;
+        if (running.contains(row->number)) continue;
+        if (step) {
+            entry.since = step->since;
+            entry.nested = step->nested;
+            entry.undone = step->undone;
+            if (changes || wanted) {
+                TRY_ASSIGN(entry.changes, changes_of(*desk, *step, wanted));
+            }
         }
+        if (wanted && entry.changes.empty()) continue;
+        if (!changes) entry.changes.clear();
         log.entries.push_back(std::move(entry));
-    }
-    if (changes) {
-        TRY_ASSIGN(View older, desk->view(log.current));
-        View newer = desk->live_view();
-        TRY_ASSIGN(log.open_changes, changes_at(older, newer, wanted));
     }
     return log;
 }
@@ -223,15 +320,21 @@ Result<std::vector<FileDiff>> Inspector::diff(const std::string& from, const std
     TRY_ASSIGN(const NodeNumber from_node, desk->history.resolve(from, desk->history.head.root));
     TRY_ASSIGN(View older, desk->view(from_node));
     View newer = desk->live_view();
+    StepFilter filter;
     if (!to.empty()) {
         TRY_ASSIGN(const NodeNumber to_node, desk->history.resolve(to, 0));
-        TRY_ASSIGN(newer, desk->view(to_node));
+        const auto step = from == to + "^" ? step_of(desk->history, to_node) : std::nullopt;
+        if (step) filter = step->filter;
+        // What ends no step is a state, and compared with now.
+        if (step || from != to + "^") {
+            TRY_ASSIGN(newer, desk->view(to_node));
+        }
     }
     std::vector<std::string> wanted(paths.size());
     std::transform(paths.begin(), paths.end(), wanted.begin(), plain_path);
     TRY_ASSIGN(Differences differences, differences_between(older, newer));
     std::erase_if(differences.list, [&](const Difference& difference) {
-        return !is_wanted(difference.change, wanted);
+        return !is_wanted(difference.change, wanted) || !is_taken(filter, difference.change);
     });
     Ignored ignored(newer);
     // Who asks for a path, or for the text, sees what is in it.
@@ -243,7 +346,7 @@ Result<std::vector<FileDiff>> Inspector::diff(const std::string& from, const std
     Progress progress("comparing", pairs.size());
     for (FilePair& pair : pairs) {
         progress.step();
-        if (!is_wanted(pair.change, wanted)) continue;
+        if (!is_wanted(pair.change, wanted) || !is_taken(filter, pair.change)) continue;
         tell_ignored(pair, ignored);
         if (!wanted.empty() && !text && !S_ISDIR(pair.change.type)) pair.change.ignored = 0;
         const bool counts = text || !leaves_whole || lines_left_out(pair.change) == 0;

@@ -8,6 +8,7 @@
 #include "overlay/changes.h"
 #include "overlay/file_pairs.h"
 #include "overlay/origins.h"
+#include "overlay/steps.h"
 
 namespace unwrite::overlay {
 
@@ -20,7 +21,8 @@ class Inspector {
     /// binary ones, in trees that git ignores (ignored.h), and below directories that came, went or
     /// were renamed with more than 20,000 objects.
     Result<Status> status(const std::string& since, bool count_lines);
-    Result<Log> log(const std::string& path, bool all, bool changes);
+    /// `open`: what is open, as steps of node 0: of active runs, and of the others.
+    Result<Log> log(const std::string& path, bool all, bool changes, const std::vector<Step>& open);
     /// Directories of more than 20,000 objects stay one entry without a text; so does what comes
     /// after 256 MiB of texts, and, where neither texts nor paths are asked for, trees that git
     /// ignores.
@@ -28,14 +30,20 @@ class Inspector {
                                        const std::vector<std::string>& paths, bool text);
     /// What a restore to `target` would do to the live state.
     Result<std::vector<Change>> changes_to(NodeNumber target, Detail detail);
+    /// What a step changed; of node 0 up to the live state.
+    Result<std::vector<Change>> changes_of(const Step& step);
 
  private:
     struct Desk;
     Result<std::unique_ptr<Desk>> open_desk();
     Result<> count_lines(View& older, View& newer, const Differences& differences, Status& status);
-    /// Of one node; with a path only what concerns it.
-    Result<std::vector<Change>> changes_of(Desk& desk, const Node& node,
+    /// The same; with a path only what concerns it.
+    Result<std::vector<Change>> changes_of(Desk& desk, const Step& step,
                                            const std::optional<std::string>& path);
+    bool is_taken(const StepFilter& filter, const Change& change) const;
+    bool is_taken(const StepFilter& filter, const std::set<OriginNumber>& origins) const;
+    Result<> add_in_made_directories(Desk& desk, const Step& step, View& newer,
+                                     const std::vector<Change>& all, std::vector<Change>& taken);
 
     Locator& locator_;
     journal::Journal& journal_;

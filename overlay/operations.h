@@ -70,7 +70,7 @@ struct Status {
     std::vector<Change> changes;  ///< since the root (or since what was asked), sorted by path
     LineCounts lines;
     std::uint64_t lines_not_counted = 0;  ///< files of which no lines are counted: lines_left_out()
-    std::uint64_t steps = 0;              ///< nodes between the root and the live state
+    std::uint64_t steps = 0;  ///< since the root, as undo counts them: what is open is one
     /// So little is free that agents may not change what would have to be copied (reserve.h).
     bool out_of_room = false;
 };
@@ -82,16 +82,24 @@ struct Counted {
     bool out_of_room = false;
 };
 
+/// A node and, where it is one, the step that led to it (steps.h).
 struct LogEntry {
     Node node;
     bool on_trunk = false;
-    std::vector<Change> changes;  ///< of the interval that ended here; filled when asked for
+    bool is_step = true;   ///< else it only keeps sessions apart, or marks a beginning
+    bool nested = false;   ///< part of a run that has a step of its own
+    bool undone = false;   ///< a later step took it back
+    bool running = false;  ///< what an active run has changed so far; `node` is its beginning
+    NodeNumber since = 0;  ///< the state before the step
+    std::vector<Change> changes;  ///< of the step; filled when asked for
 };
 
 struct Log {
-    std::vector<LogEntry> entries;  ///< newest first
+    std::vector<LogEntry> entries;  ///< newest first; without `all` only steps, and the root
     NodeNumber current = 0;
-    std::vector<Change> open_changes;  ///< of the open interval; filled when asked for
+    NodeNumber root = 0;               ///< where the task began
+    std::vector<Change> open_changes;  ///< since the newest step, but for those of active runs;
+                                       ///< filled when asked for
     std::vector<Origin> origins;
 };
 
@@ -189,24 +197,33 @@ class Operations {
  public:
     virtual ~Operations() = default;
 
-    /// Seals the open interval as a node. O(1) in the tree and in the journal.
+    /// Seals the open interval as a node: a kCheckpoint or a kStep of what is open, or a kBegin,
+    /// before which what is open becomes a step of its own (a kStep with nothing open is hidden,
+    /// too). kUsage for other kinds. O(1) in the tree and in the journal.
     virtual Result<Node> checkpoint(const Asker& asker, NodeKind kind, const std::string& name,
                                     const std::string& text) = 0;
-    /// Registers `asker.pid` and its descendants as the agent of a new run: seals a kRun node and
-    /// returns it; its origin's session is "run-<node number>" unless asker.session names one.
+    /// Registers `asker.pid` and its descendants as the agent of a new run. What was open becomes a
+    /// step; the kBegin node that is returned is the state in which the run begins, and its number
+    /// stands for the run. Its session is "run-<number>" unless asker.session names one.
     virtual Result<Node> begin_run(const Asker& asker, const std::string& text) = 0;
+    /// What the run changed becomes its step, a kRun node; no step where that is nothing.
     virtual Result<> end_run(NodeNumber run) = 0;
 
     /// `node`: "n12", a checkpoint's name (newest on the trunk, else newest anywhere), "root", or
-    /// "" for the newest open named checkpoint (the root when there is none).
+    /// "" for the newest open checkpoint, named or not (kNotFound when there is none).
     virtual Result<Moved> rollback(const Asker& asker, const std::string& node, bool pop,
                                    Consent consent) = 0;
-    /// The newest `count` non-empty steps, of any origin.
+    /// The newest `count` steps as log() lists them, of any origin; those that changed nothing do
+    /// not count. kNothing when there is none, kNotFound when there are fewer. What others changed
+    /// at the same time stays.
     virtual Result<Moved> undo(const Asker& asker, unsigned count, Consent consent) = 0;
-    /// One sealed interval ("n7"), a run ("n5" of kind kRun, "run-5") or any session by name: takes
-    /// back what it alone changed and keeps the rest; kConflict with the list when something else
-    /// changed the same. A new node records it.
+    /// One step ("n7"), or all that a session did ("run-5"): takes it back and keeps the rest;
+    /// kConflict with the list when something else changed the same. kUsage for a checkpoint's
+    /// name.
     virtual Result<Moved> revert(const Asker& asker, const std::string& what, bool dry_run) = 0;
+    /// Reverses what went back last, be it undo(), rollback(), discard(), revert(), restore_paths()
+    /// or decide(), and the `count` - 1 before that, if there are so many. What was changed since
+    /// stays; kConflict where the two overlap. kNothing when nothing went back.
     virtual Result<Moved> redo(const Asker& asker, unsigned count, Consent consent) = 0;
     /// Back to the root. With `purge` nothing of the task remains to be redone.
     virtual Result<Moved> discard(const Asker& asker, bool purge, Consent consent) = 0;
@@ -237,7 +254,7 @@ class Operations {
     /// what it answers with, however many nodes there are. kNotFound when `from` is none.
     virtual Result<std::vector<Node>> trunk(NodeNumber from, std::size_t most) = 0;
     /// From node `from` ("" = root) to node `to` ("" = the live state); only below `paths` when
-    /// given.
+    /// given. "n7^" is the state before step n7, and from "n7^" to "n7" is what log() shows of it.
     virtual Result<std::vector<FileDiff>> diff(const std::string& from, const std::string& to,
                                                const std::vector<std::string>& paths,
                                                bool text) = 0;

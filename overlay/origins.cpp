@@ -47,16 +47,16 @@ Result<std::unique_ptr<Origins>> Origins::open(journal::Journal& journal) {
     const std::lock_guard lock(origins->mutex_);
     for (const auto& row : rows) {
         origins->origins_.emplace(row.number, row);
-        origins->number_of(row.session);
+        origins->number_of(row.session, row.step);
     }
     return origins;
 }
 
-SessionNumber Origins::number_of(const std::string& session) {
-    const auto found = std::find(sessions_.begin(), sessions_.end(), session);
-    if (found != sessions_.end()) return static_cast<SessionNumber>(found - sessions_.begin());
-    sessions_.push_back(session);
-    return static_cast<SessionNumber>(sessions_.size() - 1);
+SessionNumber Origins::number_of(const std::string& session, journal::NodeNumber step) {
+    const auto [known, added] =
+        session_numbers_.try_emplace({session, step}, static_cast<SessionNumber>(sessions_.size()));
+    if (added) sessions_.push_back(session);
+    return known->second;
 }
 
 Who Origins::resolve(const Caller& caller) {
@@ -88,7 +88,7 @@ Origins::Belonging Origins::belonging_of(const Caller& caller) {
     const std::lock_guard lock(mutex_);
     const Run* run = run_of(caller.pid);
     if (run == nullptr) return {};
-    return {number_of(run->session), true};
+    return {number_of(run->session, run->step), true};
 }
 
 const Origins::Run* Origins::run_of(std::int64_t pid) const {
@@ -124,9 +124,9 @@ Origins::Cached Origins::make(const Caller& caller) {
             row.step = run->step;
             row.agent = made.agent = true;
         }
-        who.session = number_of(row.session);
+        who.session = number_of(row.session, row.step);
         identity = std::to_string(row.pid) + '/' + (facts ? facts->start : "") + '/' +
-                   row.executable + '/' + row.session;
+                   row.executable + '/' + row.session + '/' + std::to_string(row.step);
         if (const auto found = known_.find(identity); found != known_.end()) {
             who.origin = found->second;
             return made;
@@ -152,7 +152,7 @@ void Origins::begin_run(std::int64_t pid, const std::string& session, journal::N
     {
         const std::lock_guard lock(mutex_);
         runs_.push_back({pid, session, step});
-        number_of(session);
+        number_of(session, step);
     }
     for (Shard& shard : shards_) {
         const std::lock_guard lock(shard.mutex);
@@ -181,8 +181,8 @@ SessionNumber Origins::session_of(journal::OriginNumber origin) const {
     const std::lock_guard lock(mutex_);
     const auto found = origins_.find(origin);
     if (found == origins_.end()) return kUserSession;
-    const auto session = std::find(sessions_.begin(), sessions_.end(), found->second.session);
-    return static_cast<SessionNumber>(session - sessions_.begin());
+    const auto session = session_numbers_.find({found->second.session, found->second.step});
+    return session == session_numbers_.end() ? kUserSession : session->second;
 }
 
 std::string Origins::name_of(SessionNumber session) const {
@@ -206,6 +206,20 @@ std::set<journal::OriginNumber> Origins::of_run(journal::NodeNumber step) const 
         if (origin.step == step && step != 0) numbers.insert(number);
     }
     return numbers;
+}
+
+std::set<journal::NodeNumber> Origins::active_runs() const {
+    const std::lock_guard lock(mutex_);
+    std::set<journal::NodeNumber> runs;
+    for (const Run& run : runs_)
+        runs.insert(run.step);
+    return runs;
+}
+
+journal::NodeNumber Origins::run_of_origin(journal::OriginNumber origin) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = origins_.find(origin);
+    return found == origins_.end() ? 0 : found->second.step;
 }
 
 std::vector<journal::Origin> Origins::rows(const std::set<journal::OriginNumber>& numbers) const {

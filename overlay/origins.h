@@ -6,6 +6,7 @@
 
 #include <array>
 #include <chrono>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -62,6 +63,10 @@ class Origins {
     std::set<journal::OriginNumber> of_session(const std::string& name) const;
     std::set<journal::OriginNumber> of_run(journal::NodeNumber step) const;
     std::vector<journal::Origin> all() const;
+    /// Runs that have begun and not ended, by the node that marks where they began.
+    std::set<journal::NodeNumber> active_runs() const;
+    /// The run whose process it was; 0: none's.
+    journal::NodeNumber run_of_origin(journal::OriginNumber origin) const;
     /// Those of them that exist, by number.
     std::vector<journal::Origin> rows(const std::set<journal::OriginNumber>& numbers) const;
 
@@ -84,14 +89,17 @@ class Origins {
 
     explicit Origins(journal::Journal& journal) : journal_(journal) {}
     Cached make(const Caller& caller);
-    const Run* run_of(std::int64_t pid) const;            // mutex_ held
-    SessionNumber number_of(const std::string& session);  // mutex_ held
+    const Run* run_of(std::int64_t pid) const;                                      // mutex_ held
+    SessionNumber number_of(const std::string& session, journal::NodeNumber step);  // mutex_ held
 
     journal::Journal& journal_;
     std::array<Shard, kShards> shards_;
     mutable std::mutex mutex_;
-    std::vector<Run> runs_;                                               // guarded by mutex_
-    std::vector<std::string> sessions_{kUserName};                        // guarded by mutex_
+    std::vector<Run> runs_;  // guarded by mutex_
+    // Two runs of one name are two sessions. Both guarded by mutex_.
+    using SessionKey = std::pair<std::string, journal::NodeNumber>;
+    std::vector<std::string> sessions_{kUserName};
+    std::map<SessionKey, SessionNumber> session_numbers_{{{kUserName, 0}, kUserSession}};
     std::unordered_map<journal::OriginNumber, journal::Origin> origins_;  // guarded by mutex_
     std::unordered_map<std::string, journal::OriginNumber>
         known_;  // "pid/start/exe/session"; guarded by mutex_

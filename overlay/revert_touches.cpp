@@ -10,33 +10,60 @@ using journal::Attributes;
 namespace {
 
 // Asks Origins once for each number.
-class Sessions {
+class Selected {
  public:
-    Sessions(const Origins& origins, const RevertSelection& selection)
-        : origins_(origins), all_(selection.origins.empty()) {
-        for (const auto origin : selection.origins)
-            selected_.insert(origins.session_of(origin));
+    Selected(const Origins& origins, const RevertSelection& selection)
+        : origins_(origins), selection_(selection) {
+        for (const RevertPart& part : selection.parts) {
+            auto& sessions = sessions_.emplace_back();
+            for (const auto origin : part.origins)
+                sessions.insert(origins.session_of(origin));
+        }
     }
 
-    bool is_selected(journal::OriginNumber origin) {
-        if (all_) return true;
-        const auto [known, added] = sessions_.try_emplace(origin, kUserSession);
-        if (added) known->second = origins_.session_of(origin);
-        return selected_.contains(known->second);
+    bool concerns(journal::DeltaNumber delta) const {
+        return std::any_of(selection_.parts.begin(), selection_.parts.end(),
+                           [delta](const RevertPart& part) { return has(part, delta); });
     }
 
     template <class Image>
-    void judge(Touch<Image>& touch, std::set<journal::OriginNumber> by, bool in_selected_interval) {
+    void judge(Touch<Image>& touch, std::set<journal::OriginNumber> by,
+               journal::DeltaNumber delta) {
         if (by.empty()) by.insert(0);
         for (const auto origin : by)
-            (in_selected_interval && is_selected(origin) ? touch.selected : touch.others) = true;
+            (is_selected(delta, origin) ? touch.selected : touch.others) = true;
     }
 
  private:
+    static bool has(const RevertPart& part, journal::DeltaNumber delta) {
+        return part.deltas.empty() || part.deltas.contains(delta);
+    }
+
+    struct Known {
+        SessionNumber session = kUserSession;
+        journal::NodeNumber run = 0;
+    };
+    const Known& know(journal::OriginNumber origin) {
+        const auto [known, added] = known_.try_emplace(origin);
+        if (added) known->second = {origins_.session_of(origin), origins_.run_of_origin(origin)};
+        return known->second;
+    }
+
+    bool is_selected(journal::DeltaNumber delta, journal::OriginNumber origin) {
+        const Known& who = know(origin);
+        for (std::size_t i = 0; i < selection_.parts.size(); ++i) {
+            const RevertPart& part = selection_.parts[i];
+            if (!has(part, delta)) continue;
+            if (!part.origins.empty() && !sessions_[i].contains(who.session)) continue;
+            if (who.run == 0 || !part.except.contains(who.run)) return true;
+        }
+        return false;
+    }
+
     const Origins& origins_;
-    const bool all_;
-    std::set<SessionNumber> selected_;
-    std::unordered_map<journal::OriginNumber, SessionNumber> sessions_;
+    const RevertSelection& selection_;
+    std::vector<std::set<SessionNumber>> sessions_;  // of each part's origins
+    std::unordered_map<journal::OriginNumber, Known> known_;
 };
 
 struct Interval {
@@ -80,26 +107,24 @@ Result<RevertTouches> RevertTouches::read(const History& history, Layers& layers
                                           const Origins& origins,
                                           const RevertSelection& selection) {
     RevertTouches touches;
-    Sessions sessions(origins, selection);
-    const auto is_selected = [&](const Interval& interval) {
-        return selection.deltas.empty() || selection.deltas.contains(interval.delta);
-    };
+    Selected selected(origins, selection);
     const std::vector<Interval> intervals = trunk_intervals(history);
-    const auto first = std::find_if(intervals.begin(), intervals.end(), is_selected);
+    const auto first =
+        std::find_if(intervals.begin(), intervals.end(),
+                     [&](const Interval& interval) { return selected.concerns(interval.delta); });
     for (const Interval& interval : intervals) {
         if (first == intervals.end() || interval.number < first->number) continue;
-        const bool selected = is_selected(interval);
         TRY_ASSIGN(const LayerPtr layer, layers.read(interval.delta));
         const std::size_t part = touches.parts.size();
         touches.parts.push_back({interval.number, layer});
         for (const auto& [at, state] : layer->delta.names) {
             NameTouch touch{interval.number, part, layer, &state};
-            sessions.judge(touch, state.origins, selected);
+            selected.judge(touch, state.origins, interval.delta);
             touches.names[at].push_back(std::move(touch));
         }
         for (const auto& [key, image] : layer->delta.objects) {
             ObjectTouch touch{interval.number, part, layer, &image};
-            sessions.judge(touch, image.origins, selected);
+            selected.judge(touch, image.origins, interval.delta);
             touches.objects[key].push_back(std::move(touch));
         }
     }

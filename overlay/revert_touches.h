@@ -3,16 +3,10 @@
 #pragma once
 
 #include "overlay/origins.h"
+#include "overlay/revert_selection.h"
 #include "overlay/view.h"
 
 namespace unwrite::overlay {
-
-/// Which part of the trunk is to be taken back.
-struct RevertSelection {
-    std::set<journal::DeltaNumber> deltas{};  ///< intervals; empty: all on the trunk since the root
-    std::set<journal::OriginNumber> origins{};  ///< whose changes, by session; empty: everybody's
-    bool merge = false;  ///< a text that others changed as well is put together, where it can be
-};
 
 /// One interval's touch of a name or an object.
 template <class Image>

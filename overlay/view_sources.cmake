@@ -13,6 +13,7 @@ set(UNWRITE_OVERLAY_VIEW_SOURCES
     line_diff.cpp
     live_names_of.cpp
     patch_headers.cpp
+    redo_plan.cpp
     revert_merge.cpp
     revert_plan.cpp
     revert_touches.cpp

@@ -2,7 +2,9 @@
 // the contracts.
 //   workspace_open.cpp     open, recovery, close
 //   workspace_flow.cpp     sealing an interval, crossing edges, going to a node
-//   workspace_restore.cpp  rollback, undo, redo, discard
+//   workspace_steps.cpp    what a step is, and where one begins and ends
+//   workspace_restore.cpp  moving the live state; rollback, discard
+//   workspace_undo.cpp     undo, redo
 //   workspace_revert.cpp   taking back one part and keeping the rest; single paths
 //   workspace_decide.cpp   keeping one part for good and taking back another
 //   workspace_states.cpp   revert_to_state
@@ -25,8 +27,10 @@
 #include "overlay/policed_tree.h"
 #include "overlay/questions.h"
 #include "overlay/restorer.h"
+#include "overlay/revert_selection.h"
 #include "overlay/reverts.h"
 #include "overlay/session.h"
+#include "overlay/steps.h"
 #include "overlay/tally.h"
 #include "overlay/vanished.h"
 
@@ -99,21 +103,95 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     Result<journal::Store::Changed> store_sealed(const journal::Store::Change& change);
     Result<History> history();
     std::map<std::string, std::string> tags();
-    journal::Store::Change sealing(NodeKind kind, const std::string& name, const std::string& text,
-                                   OriginNumber origin, const std::string& cause = {});
+    /// The node that an interval becomes.
+    struct Seal {
+        NodeKind kind = NodeKind::kStep;
+        std::string name{};
+        std::string text{};
+        OriginNumber origin = 0;
+        std::string cause{};
+        StepTags step{};
+        std::map<std::string, std::string> tags{};
+        bool ends_pending = false;
+        /// Where redo leads from then on; kOwnNode: to this node.
+        std::optional<NodeNumber> redo_tip{};
+    };
+    static constexpr NodeNumber kOwnNode = std::numeric_limits<NodeNumber>::max();
+    // What went back, the newest first, is a chain that begins at head_.redo_tip: of nodes that
+    // were left, and of the records of reverts; a node may be both, and is a record while it is on
+    // the trunk. Their tags: the next one of a record, and of a node that was left; where that led
+    // to (else: its parent).
+    static constexpr const char* kThenTag = "step.then";
+    static constexpr const char* kLeftThenTag = "step.left";
+    static constexpr const char* kWentTag = "step.went";
+    journal::Store::Change sealing(const Seal& seal);
     Result<> sync_if_durable();
-    Result<NodeNumber> seal(NodeKind kind, const std::string& name, const std::string& text,
-                            OriginNumber origin, const std::string& cause = {},
-                            bool ends_pending = false);
+    Result<NodeNumber> seal(const Seal& seal);
     /// The same for an interval that is idle and not empty.
-    Result<NodeNumber> seal_idle(NodeKind kind, const std::string& name, const std::string& text,
-                                 OriginNumber origin, const std::string& cause);
+    Result<NodeNumber> seal_idle(const Seal& seal);
+
+    // Steps (workspace_steps.cpp). All of these: operation_mutex_ held and the gate closed.
+    /// Who changed anything in some intervals: active runs, and others.
+    struct Shares {
+        std::set<NodeNumber> runs{};
+        bool user = false;     ///< or what an ended run left running
+        bool unknown = false;  ///< stores through mappings
+        bool others() const { return user || (unknown && runs.size() != 1); }
+    };
+    Result<Shares> shares_of(const std::set<NodeNumber>& active,
+                             const std::vector<journal::DeltaNumber>& deltas);
+    /// What no listed step has yet: the open interval, and hidden ones above it.
+    std::vector<journal::DeltaNumber> unlisted(const History& history);
+    /// Seals what is open so that it belongs to the step that `seal` is; where runs are active
+    /// their changes are left to steps of their own.
+    Result<NodeNumber> seal_step(Seal seal);
+    Result<NodeNumber> seal_either(const Seal& seal);
+    /// Before something else begins: what is open becomes a step of whoever made it. Nothing
+    /// where nothing is.
+    Result<> close_step(OriginNumber origin, const std::string& cause);
+    /// A hidden node: here something began.
+    Result<NodeNumber> mark_begin(const std::string& text, OriginNumber origin,
+                                  const std::string& cause,
+                                  std::map<std::string, std::string> tags = {});
+    Result<NodeNumber> make_node(const Asker& asker, NodeKind kind, const std::string& name,
+                                 const std::string& text, OriginNumber origin);
+    /// The step of a run that has ended, if it changed anything. `active`: with it.
+    Result<> finish_run(NodeNumber run, const std::set<NodeNumber>& active);
+    Result<> finish_interrupted_runs();
+    /// Whether what is open shows: not what was undone again, nor what git alone needs.
+    Result<bool> is_changed();
+    Result<bool> has_effect(const History& history, const Step& step);
+    /// The steps that undo counts, the newest first: what is open, if it is anything, and those
+    /// that are listed, not nested, and changed something. At least `most` when there are so many,
+    /// and all that share an edge with these.
+    /// `asking`: an active run whose steps are looked at one by one.
+    Result<std::vector<Step>> undoable(const History& history, std::size_t most, NodeNumber asking);
+    /// What is open: of the user, and of each active run; the newest first.
+    Result<std::vector<Step>> open_steps(const History& history, NodeNumber asking);
+    std::vector<NodeNumber> made_since(const History& history, NodeNumber since);
+    NodeNumber begin_of(const History& history, NodeNumber run);
+    NodeNumber run_asking(const Asker& asker);
+    RevertPart part_of(const History& history, const Step& step);
+    Result<Moved> take_back(const Asker& asker, const std::vector<Step>& chosen,
+                            const std::string& text, Consent consent);
+    /// How a revert is remembered.
+    struct Record {
+        std::string text{};
+        std::map<std::string, std::string> tags{};
+        std::set<NodeNumber> undoes{};  ///< the steps that it takes back
+        NodeNumber since = 0;           ///< where its step began; 0: where it is made
+        bool hidden = false;            ///< it is one of several, and not the last
+        bool is_part = false;           ///< it is one of several, and may be empty
+        /// Where redo leads afterwards; nothing: it takes back this revert.
+        std::optional<NodeNumber> redo_tip{};
+    };
     Result<> set_pending(const std::optional<journal::Pending>& pending);
     Result<> end_pending(NodeNumber redo_tip);
     /// What was written unseen while the first edge was made ready: kRefuse gives ESTALE, nothing
     /// was done; kStays leaves it there, as if it had come after, and so it is at every later edge.
     enum class Late { kRefuse, kStays };
-    Result<> go_to(NodeNumber target, NodeNumber redo_tip, Late late);
+    /// Without `redo_tip` this goes back, and redo leads to where it came from.
+    Result<> go_to(NodeNumber target, std::optional<NodeNumber> redo_tip, Late late);
     Result<> cross_all(NodeNumber target, Late late);
     Result<> write_inverse(const journal::Delta& delta, journal::DeltaNumber number);
     Result<> cross(const Crossing& crossing, const Node& node, NodeNumber target, Late late);
@@ -166,7 +244,7 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     Result<bool> looks_idle();  ///< the same, with the gate open
     /// Before the live state moves: the open interval becomes a state, unless it is idle, and what
     /// is changed unseen is carried from there. Gate closed.
-    Result<> end_interval(const std::string& text, const std::string& cause);
+    Result<> end_interval(const std::string& cause);
     /// `redo_tip`: where redo leads afterwards, when the caller knows.
     Result<Moved> move(const Asker& asker, NodeNumber target, Consent consent, bool refuse_behind,
                        std::optional<NodeNumber> redo_tip = std::nullopt);
@@ -184,10 +262,24 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     std::vector<journal::Origin> others_in(const std::vector<Change>& changes,
                                            OriginNumber asking) const;
     Result<> check_written_behind(const RevertPlan& plan);
-    Result<Moved> carry_out(const Asker& asker, const RevertPlan& plan, const std::string& text,
+    Result<Moved> carry_out(const Asker& asker, const RevertPlan& plan, const Record& record,
                             bool dry_run);
-    Result<NodeNumber> undo_target(const History& history, unsigned count);
-    Result<NodeNumber> redo_target(const History& history, unsigned count);
+    Result<Moved> revert_parts(const Asker& asker, const RevertSelection& selection,
+                               const Record& record, Consent consent);
+    struct Redo;
+    Result<Redo> plan_redo(const History& history);
+    Result<Moved> redo_once(const Asker& asker, Consent consent);
+    struct RedoWay {
+        NodeNumber target = 0;
+        NodeNumber tip = 0;        ///< before
+        NodeNumber tip_after = 0;  ///< when `count` have come again
+        unsigned count = 0;        ///< as many as there are, at most those asked for
+        bool is_plain = false;     ///< one move to `target` is all of them
+    };
+    Result<RedoWay> redo_way(const History& history, unsigned count);
+    Result<Moved> cross_again(const Asker& asker, const Redo& redo, Consent consent);
+    Result<std::optional<Step>> step_called(const std::string& what);
+    std::set<NodeNumber> steps_of_session(const std::string& session);
     OriginNumber origin_of(const Asker& asker);
 
     std::unique_ptr<journal::Journal> journal_;

@@ -206,11 +206,12 @@ Result<> Workspace::write_decision(const Weighed& weighed, const Decision& decis
     Store::Change change;
     if (!weighed.back.empty()) {
         TRY(sync_if_durable());
-        change = sealing(NodeKind::kUndo, "", decision.text, origin);
+        change = sealing({.kind = NodeKind::kUndo, .text = decision.text, .origin = origin});
         Node before = change.add_nodes.front();
         before.kind = NodeKind::kStep;
         before.text = "before: " + decision.text;
         before.down = true;
+        if (head_.redo_tip != 0) before.tags[kLeftThenTag] = std::to_string(head_.redo_tip);
         TRY_ASSIGN(change.add_nodes.front().delta, derive(head_.open_delta));
         change.add_nodes.push_back(std::move(before));
         change.redo_tip_is_added_node = true;
@@ -272,8 +273,7 @@ Result<Decided> Workspace::decide(const Asker& asker, const Decision& decision, 
     const OriginNumber origin = origin_of(asker);
     if (!capture_.interval_is_empty()) {
         const DeltaNumber sealed = head_.open_delta;
-        TRY_ASSIGN(const NodeNumber number,
-                   seal(NodeKind::kStep, "", "before: " + decision.text, origin));
+        TRY_ASSIGN(const NodeNumber number, seal({.origin = origin}));
         if (weighed.open) {
             const std::lock_guard lock(journal_->store_mutex());
             TRY_ASSIGN(const auto node, journal_->store().node(number));

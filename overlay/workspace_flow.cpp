@@ -44,34 +44,37 @@ Result<> Workspace::sync_if_durable() {
 }
 
 // The change of the store that makes a node of the open interval.
-Store::Change Workspace::sealing(NodeKind kind, const std::string& name, const std::string& text,
-                                 OriginNumber origin, const std::string& cause) {
+Store::Change Workspace::sealing(const Seal& seal) {
     Node node;
     node.parent = head_.current;
-    node.kind = kind;
-    node.name = name;
-    node.text = text;
+    node.kind = seal.kind;
+    node.name = seal.name;
+    node.text = seal.text;
     node.time_ns = wall_clock_ns();
-    node.origin = origin;
+    node.origin = seal.origin;
     node.delta = head_.open_delta;
     node.tags = tags();
-    if (!cause.empty()) node.tags[kCauseTag] = cause;
+    node.tags.insert(seal.tags.begin(), seal.tags.end());
+    set_step_tags(node, seal.step);
+    if (!seal.cause.empty()) node.tags[kCauseTag] = seal.cause;
     Store::Change change;
     change.add_nodes.push_back(std::move(node));
     change.head = head_;
-    if (!capture_.interval_is_empty()) change.head->redo_tip = 0;
+    if (seal.redo_tip == kOwnNode) {
+        change.redo_tip_is_added_node = true;
+    } else if (seal.redo_tip) {
+        change.head->redo_tip = *seal.redo_tip;
+    }
     change.take_delta_number = true;
     change.current_is_added_node = true;
     change.open_delta_is_new = true;
     return change;
 }
 
-Result<NodeNumber> Workspace::seal(NodeKind kind, const std::string& name, const std::string& text,
-                                   OriginNumber origin, const std::string& cause,
-                                   bool ends_pending) {
+Result<NodeNumber> Workspace::seal(const Seal& seal) {
     TRY(sync_if_durable());
-    Store::Change change = sealing(kind, name, text, origin, cause);
-    if (ends_pending) change.pending = std::optional<Pending>();
+    Store::Change change = sealing(seal);
+    if (seal.ends_pending) change.pending = std::optional<Pending>();
     crash_point("seal.before");
     TRY_ASSIGN(const Store::Changed changed, store_sealed(change));
     crash_point("seal.after");
@@ -83,16 +86,13 @@ Result<NodeNumber> Workspace::seal(NodeKind kind, const std::string& name, const
 
 // What the open interval holds, the files are at this state as well: it stays the open one, and the
 // node's own is empty. So who only holds a file open makes no step.
-Result<NodeNumber> Workspace::seal_idle(NodeKind kind, const std::string& name,
-                                        const std::string& text, OriginNumber origin,
-                                        const std::string& cause) {
+Result<NodeNumber> Workspace::seal_idle(const Seal& seal) {
     TRY(sync_if_durable());
     Store::Change number;
     number.take_delta_number = true;
     TRY_ASSIGN(const Store::Changed taken, store_sealed(number));
-    Store::Change change = sealing(kind, name, text, origin, cause);
+    Store::Change change = sealing(seal);
     change.add_nodes.front().delta = taken.delta;
-    change.head->redo_tip = head_.redo_tip;
     change.take_delta_number = false;
     change.open_delta_is_new = false;
     crash_point("seal.idle");
@@ -108,9 +108,10 @@ Result<bool> Workspace::divide(const Who& who) {
     const Gate::Closed closed = gate_.close();
     if (gate_.wounded() || capture_.interval_is_empty()) return false;
     const LiveTree::Held held(tree_);
-    TRY(seal(NodeKind::kTurn, "",
-             "before " + origins_->name_of(who.session) + " changed what others had changed",
-             who.origin));
+    TRY(seal(
+        {.kind = NodeKind::kTurn,
+         .text = "before " + origins_->name_of(who.session) + " changed what others had changed",
+         .origin = who.origin}));
     tree_.capture_unseen();
     return true;
 }
@@ -331,7 +332,7 @@ Result<> Workspace::cross_all(NodeNumber target, Late late) {
 
 // The open interval must be empty or idle. Several edges are one move: when one of them cannot be
 // crossed, those before it are crossed back, and when that fails too, recovery does it.
-Result<> Workspace::go_to(NodeNumber target, NodeNumber redo_tip, Late late) {
+Result<> Workspace::go_to(NodeNumber target, std::optional<NodeNumber> redo_tip, Late late) {
     TRY(tree_.carry_unseen());
     const NodeNumber start = head_.current;
     const NodeNumber tip = head_.redo_tip;
@@ -343,7 +344,15 @@ Result<> Workspace::go_to(NodeNumber target, NodeNumber redo_tip, Late late) {
     Store::Change begun;
     begun.pending = Pending{Pending::Verb::kRestore, target, 0, 0, false};
     begun.head = head_;
-    begun.head->redo_tip = redo_tip;
+    if (!redo_tip && target != start) {
+        Node left = history.nodes.at(start);
+        left.tags[kWentTag] = std::to_string(target);
+        left.tags.erase(kLeftThenTag);
+        if (tip != 0) left.tags[kLeftThenTag] = std::to_string(tip);
+        begun.update_nodes.push_back(std::move(left));
+        redo_tip = start;
+    }
+    begun.head->redo_tip = redo_tip.value_or(tip);
     TRY(store(begun));
     const Result<> moved = cross_all(target, late);
     if (!moved && !gate_.wounded() && head_.current != start) {
@@ -358,7 +367,7 @@ Result<> Workspace::go_to(NodeNumber target, NodeNumber redo_tip, Late late) {
         }
     }
     if (gate_.wounded()) return moved;
-    TRY(end_pending(moved ? redo_tip : tip));
+    TRY(end_pending(moved ? redo_tip.value_or(tip) : tip));
     return moved;
 }
 
@@ -389,7 +398,7 @@ Result<> Workspace::finish_pending(const Pending& pending) {
         TRY(journal::remove_delta(deltas, crossing.delta));
     }
     if (!capture_.interval_is_empty()) {
-        TRY(seal(NodeKind::kUndo, "", "interrupted", 0));
+        TRY(seal({.kind = NodeKind::kUndo, .text = "interrupted"}));
         tree_.unseen().drop_images();  // they are of the state before it
     }
     return go_to(pending.target, head_.redo_tip, Late::kStays);

@@ -17,6 +17,8 @@ namespace unwrite::overlay {
 namespace {
 
 constexpr std::size_t kMaxName = 255;
+/// Of the steps that a status counts.
+constexpr std::size_t kMostCounted = 1000;
 
 /// A name that cannot be mistaken for something else on a command line.
 Result<> check_name(const std::string& name) {
@@ -46,12 +48,32 @@ Result<Node> Workspace::checkpoint(const Asker& asker, NodeKind kind, const std:
     const OriginNumber origin = origin_of(asker);
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
     TRY(closing.refuse_if_unable("checkpoint"));
-    TRY_ASSIGN(const bool idle, is_idle());
-    TRY_ASSIGN(const NodeNumber number, idle && !capture_.interval_is_empty()
-                                            ? seal_idle(kind, name, text, origin, asker.cause)
-                                            : seal(kind, name, text, origin, asker.cause));
+    TRY_ASSIGN(const NodeNumber number, make_node(asker, kind, name, text, origin));
     TRY_ASSIGN(const History history, this->history());
     return history.nodes.at(number);
+}
+
+Result<NodeNumber> Workspace::make_node(const Asker& asker, NodeKind kind, const std::string& name,
+                                        const std::string& text, OriginNumber origin) {
+    if (kind == NodeKind::kBegin) {
+        TRY(close_step(origin, asker.cause));
+        return mark_begin(text, origin, asker.cause);
+    }
+    Seal seal{.kind = kind, .name = name, .text = text, .origin = origin, .cause = asker.cause};
+    if (kind == NodeKind::kCheckpoint) return seal_step(std::move(seal));
+    if (kind != NodeKind::kStep)
+        return Error(ErrorKind::kUsage, EINVAL,
+                     "make a node: it is neither a checkpoint nor a step");
+    TRY_ASSIGN(const bool changed, is_changed());
+    if (!changed) return mark_begin(text, origin, asker.cause);
+    // What was open when it began is not part of it.
+    TRY_ASSIGN(const History history, this->history());
+    const NodeNumber base = history.before_hidden(head_.current, 0);
+    for (NodeNumber at = head_.current; at != base && seal.step.since == 0;
+         at = history.parent_of(at)) {
+        if (history.nodes.at(at).kind == NodeKind::kBegin) seal.step.since = at;
+    }
+    return seal_step(std::move(seal));
 }
 
 Result<Node> Workspace::begin_run(const Asker& asker, const std::string& text) {
@@ -60,7 +82,7 @@ Result<Node> Workspace::begin_run(const Asker& asker, const std::string& text) {
         return Error(ErrorKind::kUsage, EINVAL, "run: a session cannot be called " + asker.session,
                      "give it another name with --session, or none");
     }
-    TRY_ASSIGN(Node node, checkpoint(asker, NodeKind::kRun, "", text));
+    TRY_ASSIGN(Node node, checkpoint(asker, NodeKind::kBegin, "", text));
     const std::string session =
         asker.session.empty() ? "run-" + std::to_string(node.number) : asker.session;
     origins_->begin_run(asker.pid, session, node.number);
@@ -74,8 +96,15 @@ Result<Node> Workspace::begin_run(const Asker& asker, const std::string& text) {
 
 Result<> Workspace::end_run(NodeNumber run) {
     if (policed_) policed_->run_ends();
-    origins_->end_run(run);
-    return {};
+    Result<> finished;
+    {
+        Closing closing(operation_mutex_, gate_, tree_, restorer_);
+        locator_.begin();
+        const std::set<NodeNumber> active = origins_->active_runs();
+        if (active.contains(run) && !gate_.wounded()) finished = finish_run(run, active);
+        origins_->end_run(run);
+    }
+    return finished ? finished : finished.error().with_context("end a run");
 }
 
 // One transaction makes `node` the only one there is; what only the others needed is removed
@@ -148,7 +177,9 @@ Result<Node> Workspace::commit(const Asker& asker, const std::string& text, bool
             return Error(ErrorKind::kNothing, ENOENT,
                          "commit: nothing has changed since the last commit");
     }
-    TRY_ASSIGN(const NodeNumber number, seal(NodeKind::kRoot, "", text, origin, asker.cause));
+    TRY_ASSIGN(
+        const NodeNumber number,
+        seal({.kind = NodeKind::kRoot, .text = text, .origin = origin, .cause = asker.cause}));
     if (keep_history) {
         journal::Store::Change change;
         change.head = head_;
@@ -206,6 +237,9 @@ Result<Status> Workspace::status(const std::string& since, bool count_lines) {
     status.wounded = gate_.wounded();
     status.out_of_room = policed_ && !reserve_.allows(Reserve::kNextWrite);
     if (since.empty()) tally_.expect(files_in(status.changes));
+    TRY_ASSIGN(const History history, this->history());
+    TRY_ASSIGN(const auto steps, undoable(history, kMostCounted, 0));
+    status.steps = steps.size();
     return status;
 }
 
@@ -220,7 +254,9 @@ Result<Counted> Workspace::count() {
 
 Result<Log> Workspace::log(const std::string& path, bool all, bool changes) {
     const std::lock_guard lock(operation_mutex_);
-    return inspector_.log(path, all, changes);
+    TRY_ASSIGN(const History history, this->history());
+    TRY_ASSIGN(const auto open, open_steps(history, 0));
+    return inspector_.log(path, all, changes, open);
 }
 
 Result<std::vector<Node>> Workspace::trunk(NodeNumber from, std::size_t most) {

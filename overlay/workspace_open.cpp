@@ -114,8 +114,9 @@ Result<std::unique_ptr<Workspace>> Workspace::open(UniqueFd directory,
             TRY(workspace->journal_->remove_unreferenced_deltas());
             if (found.interrupted)
                 TRY(add_missing_places(workspace->locator_, workspace->head_.open_delta));
+            TRY(workspace->finish_interrupted_runs());
             if (!workspace->capture_.interval_is_empty())
-                TRY(workspace->seal(NodeKind::kMount, "", "", 0));
+                TRY(workspace->seal({.kind = NodeKind::kMount}));
         }
         journal::Store::Change change;
         change.head = workspace->head_;

@@ -3,7 +3,6 @@
 
 #include "overlay/closing.h"
 #include "overlay/content.h"
-#include "overlay/state_tags.h"
 #include "overlay/workspace.h"
 
 namespace unwrite::overlay {
@@ -54,12 +53,15 @@ Result<bool> Workspace::looks_idle() {
     return is_idle();
 }
 
-Result<> Workspace::end_interval(const std::string& text, const std::string& cause) {
+Result<> Workspace::end_interval(const std::string& cause) {
     TRY(tree_.carry_unseen());
     if (capture_.interval_is_empty()) return {};
     TRY_ASSIGN(const bool idle, is_idle());
     if (!idle) {
-        TRY(seal(NodeKind::kStep, "", text, 0, cause));
+        TRY(close_step(0, cause));
+        // What shows nothing is no step, and yet part of the state.
+        if (!capture_.interval_is_empty())
+            TRY(seal({.kind = NodeKind::kBegin, .text = "before going back", .cause = cause}));
         return {};
     }
     // Of files that are in use it stays until the far side has images of its own (begin_applying).
@@ -118,8 +120,7 @@ std::vector<std::string> Workspace::written_behind(const Edges& edges) {
 // that captured it: with that in the delta it comes back like anything else, and what stands there
 // now is kept for the way back. Gate closed.
 Result<> Workspace::book_vanished(NodeNumber target) {
-    if (!capture_.interval_is_empty())
-        TRY(seal(NodeKind::kStep, "", "before what changed behind the mount", 0));
+    if (!capture_.interval_is_empty()) TRY(seal({.kind = NodeKind::kStep}));
     janitor_.free({tally_.forget()});
     TRY_ASSIGN(const Edges before, edges_to(target));
     TRY_ASSIGN(const Vanished found, find_vanished(locator_, before));
@@ -202,16 +203,9 @@ Result<Moved> Workspace::move(const Asker& asker, NodeNumber target, Consent con
     // Who stores to a mapping all the time must not keep us from it for ever.
     constexpr unsigned kMostTries = 3;
     for (unsigned i = 1;; ++i) {
-        TRY(end_interval("before going to n" + std::to_string(target), asker.cause));
+        TRY(end_interval(asker.cause));
         moved.from = head_.current;
-        TRY_ASSIGN(const History history, this->history());
-        // After several undos or rollbacks in a row, redo still leads down to where the first
-        // began.
-        const NodeNumber tip = head_.redo_tip;
-        const bool further_up =
-            history.is_above(target, moved.from) && history.is_above(moved.from, tip);
-        const auto gone = go_to(target, redo_tip.value_or(further_up ? tip : moved.from),
-                                i < kMostTries ? Late::kRefuse : Late::kStays);
+        const auto gone = go_to(target, redo_tip, i < kMostTries ? Late::kRefuse : Late::kStays);
         if (gone || gone.error().number() != ESTALE || i == kMostTries) {
             TRY(gone);
             break;
@@ -225,7 +219,13 @@ Result<Moved> Workspace::move(const Asker& asker, NodeNumber target, Consent con
 Result<Moved> Workspace::rollback(const Asker& asker, const std::string& node, bool pop,
                                   Consent consent) {
     TRY_ASSIGN(const History history, this->history());
-    TRY_ASSIGN(const NodeNumber target, history.resolve(node, history.newest_checkpoint()));
+    const NodeNumber newest = history.newest_checkpoint(/*named=*/false);
+    if (node.empty() && newest == 0) {
+        return Error(ErrorKind::kNotFound, ENOENT, "rollback: there is no checkpoint in this task",
+                     "`unwrite rollback root` goes back to where the task began, `unwrite undo` "
+                     "takes back the newest step");
+    }
+    TRY_ASSIGN(const NodeNumber target, history.resolve(node, newest));
     TRY_ASSIGN(Moved moved, move(asker, target, consent, false));
     if (!pop || moved.from == 0) return moved;
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
@@ -238,78 +238,6 @@ Result<Moved> Workspace::rollback(const Asker& asker, const std::string& node, b
     change.update_nodes.back().open = false;
     TRY(store(change));
     return moved;
-}
-
-Result<NodeNumber> Workspace::undo_target(const History& history, unsigned count) {
-    NodeNumber at = history.head.current;
-    unsigned done = 0;
-    TRY_ASSIGN(const bool idle, looks_idle());
-    if (!idle) {
-        ++done;
-        at = history.before_turns(at, 0);
-    }
-    while (done < count && at != history.head.root) {
-        const Node& node = history.nodes.at(at);
-        if (node.parent == 0)
-            break;  // above the root: a commit kept the history, and somebody went back into it
-        // Steps that were squashed are one.
-        const auto first = squash_of(node);
-        const bool squashed = first && history.is_above(*first, at) && *first >= history.head.root;
-        const NodeNumber end = squashed ? *first : history.before_turns(node.parent, at);
-        bool changed = false;
-        for (; at != end; at = history.nodes.at(at).parent)
-            changed = changed || !is_empty_delta(history.nodes.at(at).delta);
-        if (changed) ++done;
-    }
-    if (done == 0) return nothing("No edits have been applied to any file with this session.");
-    return at;
-}
-
-Result<Moved> Workspace::undo(const Asker& asker, unsigned count, Consent consent) {
-    TRY_ASSIGN(const History history, this->history());
-    TRY_ASSIGN(const NodeNumber target, undo_target(history, std::max(count, 1U)));
-    return move(asker, target, consent, true);
-}
-
-// The way down to where the last undo, rollback or discard came from; a step is an edge with
-// changes.
-Result<NodeNumber> Workspace::redo_target(const History& history, unsigned count) {
-    const NodeNumber current = history.head.current;
-    TRY_ASSIGN(const bool idle, looks_idle());
-    if (history.head.redo_tip == 0 || !idle)
-        return nothing("redo: nothing was undone since the last change");
-    std::vector<NodeNumber> down;
-    NodeNumber at = history.head.redo_tip;
-    for (; at != 0 && at != current && history.nodes.contains(at); at = history.nodes.at(at).parent)
-        down.push_back(at);
-    if (at != current || down.empty())
-        return nothing("redo: nothing was undone since the last change");
-    unsigned done = 0;
-    NodeNumber target = current;
-    while (!down.empty() && done < count) {
-        // Steps that were squashed are one, as for undo.
-        const auto last = std::find_if(down.rbegin(), down.rend(), [&](NodeNumber node) {
-            return squash_of(history.nodes.at(node)) == target;
-        });
-        const NodeNumber end = last == down.rend() ? 0 : *last;
-        bool changed = false;
-        do {
-            target = down.back();
-            down.pop_back();
-            changed = changed || !is_empty_delta(history.nodes.at(target).delta);
-        } while (!down.empty() &&
-                 (history.is_divided(target, down.back()) || (end != 0 && target != end)));
-        if (changed) ++done;
-    }
-    if (done == 0) return nothing("redo: nothing was undone since the last change");
-    return target;
-}
-
-Result<Moved> Workspace::redo(const Asker& asker, unsigned count, Consent consent) {
-    TRY_ASSIGN(const History history, this->history());
-    TRY_ASSIGN(const NodeNumber target, redo_target(history, std::max(count, 1U)));
-    const NodeNumber tip = history.head.redo_tip;
-    return move(asker, target, consent, true, tip == target ? 0 : tip);
 }
 
 Result<Moved> Workspace::discard(const Asker& asker, bool purge, Consent consent) {

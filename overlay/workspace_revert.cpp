@@ -76,12 +76,28 @@ class DataOfPlan {
 
 std::vector<Change> changes_of(const RevertPlan& plan, Locator& locator) {
     std::map<std::string, Change> changes;
+    // Where the plan puts what it brings back.
+    std::unordered_map<ObjectKey, NameKey> placed;
     for (const auto& [at, state] : plan.images.names) {
-        const auto parent = locator.live_path(at.parent);
+        if (state.image.object) placed.emplace(*state.image.object, at);
+    }
+    const auto path_of = [&](const NameKey& at) {
+        std::string path = at.name;
+        ObjectKey parent = at.parent;
+        for (std::size_t i = 0; i <= placed.size(); ++i) {
+            if (const auto live = locator.live_path(parent)) return join_path(*live, path);
+            const auto name = placed.find(parent);
+            if (name == placed.end()) break;
+            path = join_path(name->second.name, path);
+            parent = name->second.parent;
+        }
+        return path;
+    };
+    for (const auto& [at, state] : plan.images.names) {
         const auto standing = locator.standing(at);
         const bool exists = standing && standing->has_value();
         Change change;
-        change.path = parent ? join_path(*parent, at.name) : at.name;
+        change.path = path_of(at);
         change.type =
             state.image.object ? state.image.type : (exists ? (*standing)->type & S_IFMT : 0U);
         change.kind = !state.image.object ? ChangeKind::kDeleted
@@ -164,22 +180,34 @@ Result<> Workspace::check_written_behind(const RevertPlan& plan) {
     return conflict(behind);
 }
 
-Result<Moved> Workspace::carry_out(const Asker& asker, const RevertPlan& plan,
-                                   const std::string& text, bool dry_run) {
+Result<Moved> Workspace::carry_out(const Asker& asker, const RevertPlan& plan, const Record& record,
+                                   bool dry_run) {
     if (!plan.conflicts.empty()) return conflict(plan.conflicts);
-    if (plan.empty())
-        return Error(ErrorKind::kNothing, ENOENT,
-                     "No edits have been applied to any file with this session.");
+    if (plan.empty() && !record.is_part)
+        return Error(ErrorKind::kNothing, ENOENT, "there is nothing to take back");
     TRY(check_written_behind(plan));
     Moved moved;
     moved.changes = changes_of(plan, locator_);
     moved.others = others_in(moved.changes, origin_of(asker));
     moved.to = head_.current;
     if (dry_run) return moved;
-    if (!capture_.interval_is_empty()) TRY(seal(NodeKind::kStep, "", "before: " + text, 0));
+    TRY(close_step(0, asker.cause));
+    if (!capture_.interval_is_empty())
+        TRY(seal({.kind = NodeKind::kBegin, .text = "before: " + record.text}));
     moved.from = head_.current;
     TRY(apply_images(plan));
-    const auto sealed = seal(NodeKind::kUndo, "", text, origin_of(asker), asker.cause, true);
+    Seal seal{
+        .kind = record.hidden ? NodeKind::kBegin : NodeKind::kUndo,
+        .text = record.text,
+        .origin = origin_of(asker),
+        .cause = asker.cause,
+        .step = {.since = record.since == 0 ? moved.from : record.since, .undoes = record.undoes},
+        .tags = record.tags,
+        .ends_pending = true};
+    const NodeNumber tip = head_.redo_tip;
+    if (!record.redo_tip && tip != 0) seal.tags[kThenTag] = std::to_string(tip);
+    seal.redo_tip = record.redo_tip.value_or(kOwnNode);
+    const auto sealed = this->seal(seal);
     if (!sealed) {
         TRY(take_back_images(sealed.error()));
     } else {
@@ -188,45 +216,45 @@ Result<Moved> Workspace::carry_out(const Asker& asker, const RevertPlan& plan,
     return moved;
 }
 
+Result<Moved> Workspace::revert_parts(const Asker& asker, const RevertSelection& selection,
+                                      const Record& record, Consent consent) {
+    TRY_ASSIGN(const History history, this->history());
+    TRY_ASSIGN(const RevertPlan plan,
+               plan_revert(history, locator_, *journal_, *origins_, selection));
+    if (consent == Consent::kAll) return carry_out(asker, plan, record, false);
+    TRY_ASSIGN(Moved foreseen, carry_out(asker, plan, record, true));
+    if (consent == Consent::kNone || !foreseen.others.empty()) return foreseen;
+    return carry_out(asker, plan, record, false);
+}
+
 Result<Moved> Workspace::revert(const Asker& asker, const std::string& what, bool dry_run) {
+    const Consent consent = dry_run ? Consent::kNone : Consent::kAll;
+    TRY_ASSIGN(const auto step, step_called(what));
+    if (step) return take_back(asker, {*step}, "undo " + what, consent);
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
     TRY(closing.refuse_if_unable("undo", 3));
     locator_.begin();
-    TRY_ASSIGN(const History history, this->history());
     RevertSelection selection;
+    RevertPart part;
     if (what == kAgents) {
         selection.merge = true;
-        selection.deltas = deltas_since_agents_went(history);
+        TRY_ASSIGN(const History history, this->history());
+        part.deltas = deltas_since_agents_went(history);
         for (const Origin& origin : origins_->all()) {
-            if (origin.agent) selection.origins.insert(origin.number);
+            if (origin.agent) part.origins.insert(origin.number);
         }
-        if (selection.origins.empty())
+        if (part.origins.empty())
             return Error(ErrorKind::kNothing, ENOENT, "discard: no agent has changed anything");
     } else {
-        selection.origins = origins_->of_session(what);
+        part.origins = origins_->of_session(what);
     }
-    if (selection.origins.empty()) {
-        TRY_ASSIGN(const NodeNumber number, history.resolve(what, 0));
-        const Node& node = history.nodes.at(number);
-        if (node.kind == NodeKind::kRun) {
-            selection.origins = origins_->of_run(number);
-            if (selection.origins.empty())
-                return Error(ErrorKind::kNothing, ENOENT,
-                             "No edits have been applied to any file with this session.");
-        } else if (!history.is_on_trunk(number) || number <= history.head.root) {
-            return Error(ErrorKind::kUsage, EINVAL,
-                         "undo " + what + ": it is not between the root and the live state",
-                         "see `unwrite log`");
-        } else {
-            selection.deltas.insert(node.delta);
-            const NodeNumber begin = history.before_turns(node.parent, node.number);
-            for (NodeNumber at = node.parent; at != begin; at = history.nodes.at(at).parent)
-                selection.deltas.insert(history.nodes.at(at).delta);
-        }
-    }
-    TRY_ASSIGN(const RevertPlan plan,
-               plan_revert(history, locator_, *journal_, *origins_, selection));
-    return carry_out(asker, plan, "undo " + what, dry_run);
+    selection.parts.push_back(std::move(part));
+    auto done = revert_parts(asker, selection,
+                             {.text = "undo " + what, .undoes = steps_of_session(what)}, consent);
+    if (!done && done.error().kind() == ErrorKind::kNothing)
+        return Error(ErrorKind::kNothing, ENOENT,
+                     "undo " + what + ": nothing that it changed is left to take back");
+    return done;
 }
 
 Result<Moved> Workspace::restore_paths(const Asker& asker, const std::vector<std::string>& paths,
@@ -242,7 +270,8 @@ Result<Moved> Workspace::restore_paths(const Asker& asker, const std::vector<std
         if (!vanished.empty()) TRY(book_vanished(number));
     }
     TRY_ASSIGN(const RevertPlan plan, plan_paths(history, locator_, *journal_, number, paths));
-    auto done = carry_out(asker, plan, "restore from n" + std::to_string(number), dry_run);
+    auto done =
+        carry_out(asker, plan, {.text = "restore from n" + std::to_string(number)}, dry_run);
     if (!done && done.error().kind() == ErrorKind::kNothing) {
         return Error(ErrorKind::kNothing, ENOENT,
                      "restore: everything is as at n" + std::to_string(number) + " already");

@@ -103,7 +103,7 @@ Result<> Workspace::StateTree::restore(NodeNumber target) {
         return Error(ErrorKind::kConflict, EBUSY,
                      "revert refused: " + first + " changed behind the mount since");
     }
-    return w.go_to(target, w.head_.current, Late::kStays);
+    return w.go_to(target, std::nullopt, Late::kStays);
 }
 
 // The files stay, and so do the nodes; that they count as one step is said by the node on top.
@@ -117,7 +117,7 @@ Result<> Workspace::StateTree::squash(const edit::Revert& revert) {
     const std::string text = std::string(edit::name_of(revert.category)) +
                              (revert.tag.text.empty() ? "" : ": " + revert.tag.text);
     TRY_ASSIGN(squashed_by_,
-               workspace_.seal(NodeKind::kStep, "", text, waiting_.origin, waiting_.cause));
+               workspace_.seal({.text = text, .origin = waiting_.origin, .cause = waiting_.cause}));
     return {};
 }
 
@@ -172,7 +172,7 @@ Result<std::vector<std::string>> Workspace::apply_reverts(const Asker& /*asker*/
         TRY_ASSIGN(const History before, this->history());
         const auto waiting = waiting_of(before.nodes.at(before.head.root));
         if (waiting.empty()) return events;  // somebody else was faster
-        TRY(end_interval("before a revert_to_state", waiting.front().cause));
+        TRY(end_interval(waiting.front().cause));
         TRY_ASSIGN(History history, this->history());
         StateTree tree(*this, std::move(history), waiting.front());
         const auto drained =

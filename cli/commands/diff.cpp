@@ -38,8 +38,11 @@ Result<bool> is_range(Context& context, overlay::Operations& operations, const s
                        [&](const overlay::LogEntry& entry) { return entry.node.name == word; });
 }
 
+/// A state of the log alone is the step that led to it, as `log` shows it.
 Range parse_range(const std::string& word) {
     const std::size_t dots = word.find("..");
+    if (dots == std::string::npos && is_node(word) && !word.ends_with('^'))
+        return {word + "^", word};
     if (dots == std::string::npos) return {word, ""};
     return {word.substr(0, dots), word.substr(dots + 2)};
 }
@@ -90,11 +93,13 @@ void add_diff(CLI::App& app, Context& context) {
     CLI::App* command =
         add_command(app, context, "diff", "Show what changed, line by line", options, diff);
     command->add_option("NODE[..NODE] PATH", options->words,
-                        "Compare these states (default: the start of the task with now), or only "
-                        "these paths. ./NAME is always a path.");
+                        "One step (n7), or these states compared (default: the start of the task "
+                        "with now), or only these paths. n7^ is the state before step n7, ./NAME "
+                        "is always a path.");
     command->add_flag("--stat", options->stat, "Only count the lines of each file");
     describe(*command, {.usage = "[OPTIONS] [NODE[..NODE]] [PATH...]",
                         .examples = {{"unwrite diff", "everything since the task began"},
+                                     {"unwrite diff n7", "what step n7 changed"},
                                      {"unwrite diff before src/", "since a checkpoint, below src"},
                                      {"unwrite diff n3..n5 --stat", "between two states"}}});
 }

@@ -14,6 +14,9 @@ namespace unwrite::cli {
 
 namespace {
 
+const Said kOfAgents{"Took back what agents changed", "take back what agents changed"};
+const Said kOfTask{"Discarded the task", "discard the task"};
+
 struct DiscardOptions {
     std::vector<std::string> paths;
     bool yes = false;
@@ -35,7 +38,8 @@ Result<int> discard_paths(Context& context, Workspace& workspace,
                      "leave it out; `unwrite gc` drops abandoned states");
     }
     overlay::Operations& operations = workspace.operations();
-    const std::string done = "took back " + counted(paths.size(), "path", "paths");
+    const std::string count = counted(paths.size(), "path", "paths");
+    const Said done{"Took back " + count, "take back " + count};
     if (options.dry_run || !options.yes) {
         TRY_ASSIGN(const overlay::Moved foreseen,
                    operations.restore_paths(asker(), paths, "root", true));
@@ -67,11 +71,10 @@ Result<int> discard_work_of_agents(Context& context, Workspace& workspace,
     const auto act = [&](bool dry_run) {
         return workspace.operations().revert(asker(), ":agents", dry_run);
     };
-    const std::string done = "took back what agents changed";
     if (options.dry_run || !options.yes) {
         TRY_ASSIGN(const overlay::Moved foreseen, act(true));
         if (options.dry_run) {
-            print_moved(context, foreseen, done, true);
+            print_moved(context, foreseen, kOfAgents, true);
             return kDone;
         }
         TRY(check_can_ask());
@@ -82,7 +85,7 @@ Result<int> discard_work_of_agents(Context& context, Workspace& workspace,
         }
     }
     TRY_ASSIGN(const overlay::Moved moved, act(false));
-    print_moved(context, moved, done, false);
+    print_moved(context, moved, kOfAgents, false);
     return kDone;
 }
 
@@ -96,7 +99,7 @@ Result<int> discard_task(Context& context, Workspace& workspace, const DiscardOp
         return workspace.operations().discard(asker(), options.purge, consent);
     };
     const Discardable what{"", "", act, options.purge};
-    if (options.dry_run) return restore(context, true, "discarded the task", act);
+    if (options.dry_run) return restore(context, true, kOfTask, act);
     Discarding wanted = Discarding::kAll;
     if (!options.yes) {
         TRY_ASSIGN(wanted, wanted_of_task(context, workspace, what));
@@ -104,7 +107,7 @@ Result<int> discard_task(Context& context, Workspace& workspace, const DiscardOp
     if (wanted == Discarding::kAgents) {
         TRY_ASSIGN(const overlay::Moved moved,
                    discard_of_agents(workspace.operations(), what, false));
-        print_moved(context, moved, "took back what agents changed", false);
+        print_moved(context, moved, kOfAgents, false);
         return kDone;
     }
     if (wanted != Discarding::kAll) {
@@ -114,8 +117,7 @@ Result<int> discard_task(Context& context, Workspace& workspace, const DiscardOp
     TRY_ASSIGN(const overlay::Moved moved,
                options.yes ? announce_and_act(context, act) : act(overlay::Consent::kAll));
     ignore(workspace.note_answered(), "a later mount says that it was interrupted, then");
-    print_moved(context, moved, "discarded the task", false);
-    if (!options.purge && !context.json) context.out.line(way_back(moved));
+    print_moved(context, moved, {kOfTask.done, kOfTask.would, !options.purge}, false);
     return kDone;
 }
 

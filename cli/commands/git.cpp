@@ -91,11 +91,11 @@ Result<> expect_own_git(const Context& context) {
 }
 
 /// In a mounted workspace, `unwrite undo` takes back even this.
-Result<> make_step(const Context& context, const std::string& text) {
+Result<> make_step(const Context& context, overlay::NodeKind kind, const std::string& text) {
     Result<Workspace> workspace = Workspace::open_mounted(context.base);
     if (!workspace && workspace.error().kind() == ErrorKind::kNoWorkspace) return {};
     if (!workspace) return workspace.error();
-    TRY(workspace->operations().checkpoint(asker(), overlay::NodeKind::kStep, "", text));
+    TRY(workspace->operations().checkpoint(asker(), kind, "", text));
     return {};
 }
 
@@ -218,7 +218,12 @@ git::Attendant attendant(Context& context) {
 Result<int> git_undo(Context& context, const GitUndoOptions& options) {
     TRY_ASSIGN(git::UndoOptions engine, engine_options(context, options));
     TRY(expect_own_git(context));
-    engine.before_change = [&] { return make_step(context, "git undo --issue " + options.issue); };
+    const std::string title = "git undo --issue " + options.issue;
+    bool begun = false;
+    engine.before_change = [&] {
+        begun = true;
+        return make_step(context, overlay::NodeKind::kBegin, title);
+    };
     engine.attendant = attendant(context);
     const auto act = [&] {
         const Interruptions interruptions;  // not while a question is asked
@@ -226,7 +231,11 @@ Result<int> git_undo(Context& context, const GitUndoOptions& options) {
         Result<git::UndoReport> report = git::undo(programs, context.base, engine);
         return report ? std::move(report) : report.error().with_context("git undo");
     };
-    TRY_ASSIGN(git::UndoReport report, act());
+    Result<git::UndoReport> acted = act();
+    // Also what it did until it failed is a step.
+    if (begun) TRY(make_step(context, overlay::NodeKind::kStep, title));
+    if (!acted) return acted.error();
+    git::UndoReport report = *std::move(acted);
     print(context, report);
     if (engine.dry_run || engine.revert_merged || !wants_revert_request(context, report)) {
         return exit_code_of(report);

@@ -3,6 +3,7 @@
 #include "cli/commands/commands.h"
 #include "cli/help.h"
 #include "cli/known_path.h"
+#include "cli/log_lines.h"
 #include "cli/render.h"
 #include "cli/text.h"
 #include "cli/workspace.h"
@@ -10,6 +11,9 @@
 namespace unwrite::cli {
 
 namespace {
+
+/// Of a longer history only the titles are listed: to count the files takes its time.
+constexpr std::size_t kMostCounted = 2000;
 
 struct LogOptions {
     std::string path;
@@ -45,14 +49,18 @@ Result<int> log(Context& context, const LogOptions& options) {
                          "`unwrite log --changes` lists the paths that changed");
         }
     }
-    const bool changes = options.changes || context.json || !path.empty();
-    TRY_ASSIGN(const overlay::Log found, workspace.operations().log(path, options.all, changes));
+    overlay::Operations& operations = workspace.operations();
+    bool changes = options.changes || context.json || !path.empty();
+    TRY_ASSIGN(overlay::Log found, operations.log(path, options.all, changes));
+    if (!changes && found.entries.size() <= kMostCounted) {
+        TRY_ASSIGN(found, operations.log(path, options.all, true));
+    }
     if (context.json) {
         context.out.line(control::dump(control::encode(found)));
         return kDone;
     }
-    context.out.print(
-        log_lines(found, changes, context.out.has_colour() ? Colour::kYes : Colour::kNo));
+    context.out.print(log_lines(found, options.changes || !path.empty(),
+                                context.out.has_colour() ? Colour::kYes : Colour::kNo));
     return kDone;
 }
 

@@ -3,6 +3,7 @@
 #include "cli/commands/commands.h"
 #include "cli/help.h"
 #include "cli/settle.h"
+#include "cli/text.h"
 #include "cli/workspace.h"
 
 namespace unwrite::cli {
@@ -18,7 +19,10 @@ Result<int> redo(Context& context, const RedoOptions& options) {
     if (options.count == 0)
         return Error(ErrorKind::kUsage, EINVAL, "redo 0: the number of steps is 1 or more");
     TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
-    return restore(context, options.dry_run, "redone", [&](overlay::Consent consent) {
+    const std::string count =
+        options.count == 1 ? "" : " " + counted(options.count, "time", "times");
+    const Said said{"Redone" + count, "redo" + count, false};
+    return restore(context, options.dry_run, said, [&](overlay::Consent consent) {
         return workspace.operations().redo(asker(), options.count, consent);
     });
 }

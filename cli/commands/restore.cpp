@@ -47,8 +47,10 @@ Result<int> restore_paths(Context& context, const RestoreOptions& options) {
     for (const std::string& path : options.paths) {
         TRY_ASSIGN(paths.emplace_back(), workspace.inside(context.base, path));
     }
-    const std::string done =
-        "restored " + counted(paths.size(), "path", "paths") + " from " + quote_name(options.from);
+    const std::string what =
+        counted(paths.size(), "path", "paths") + " from " +
+        (options.from == "root" ? "the start of the task" : quote_name(options.from));
+    const Said done{"Restored " + what, "restore " + what};
     if (!options.dry_run && !options.yes) {
         TRY_ASSIGN(const overlay::Moved foreseen,
                    workspace.operations().restore_paths(asker(), paths, options.from, true));

@@ -16,9 +16,10 @@ struct RollbackOptions {
 
 Result<int> rollback(Context& context, const RollbackOptions& options) {
     TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
-    const std::string done =
-        "rolled back" + (options.node.empty() ? "" : " to " + quote_name(options.node));
-    return restore(context, options.dry_run, done, [&](overlay::Consent consent) {
+    const std::string to =
+        options.node.empty() ? " to the newest checkpoint" : " to " + quote_name(options.node);
+    const Said said{"Rolled back" + to, "roll back" + to};
+    return restore(context, options.dry_run, said, [&](overlay::Consent consent) {
         return workspace.operations().rollback(asker(), options.node, options.pop, consent);
     });
 }

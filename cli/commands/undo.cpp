@@ -4,6 +4,9 @@
 
 #include "cli/commands/commands.h"
 #include "cli/help.h"
+#include "cli/log_lines.h"
+#include "cli/prompt.h"
+#include "cli/render.h"
 #include "cli/settle.h"
 #include "cli/text.h"
 #include "cli/workspace.h"
@@ -17,6 +20,21 @@ struct UndoOptions {
     bool dry_run = false;
 };
 
+/// Who types `undo` after a run most likely means the run: his own change above it is asked about.
+Result<bool> is_wanted(Context& context, overlay::Operations& operations) {
+    if (!can_ask() || context.json) return true;
+    TRY_ASSIGN(const overlay::Log log, operations.log("", false, true));
+    if (log.open_changes.empty() || log.entries.empty()) return true;
+    const overlay::LogEntry& below = log.entries.front();
+    if (below.node.kind != overlay::NodeKind::kRun && !below.running) return true;
+    const std::string run = fmt::format("n{}", below.node.number);
+    context.notes.line("Your own changes since the run " + run + " (" + step_title(below, log) +
+                       ") are the newest step:");
+    context.notes.print(change_lines(log.open_changes, 10, Colour::kNo));
+    context.notes.line("To undo the run and keep them: unwrite undo " + run);
+    return confirm(context, "Undo your own changes? (y/n)");
+}
+
 Result<int> undo(Context& context, const UndoOptions& options) {
     const Result<std::uint64_t> count = parse_number(options.what);
     if (count && (*count == 0 || *count > std::numeric_limits<unsigned>::max())) {
@@ -28,19 +46,22 @@ Result<int> undo(Context& context, const UndoOptions& options) {
     if (!count) {
         TRY_ASSIGN(const overlay::Moved moved,
                    operations.revert(asker(), options.what, options.dry_run));
-        print_moved(context, moved, "undid " + quote_name(options.what), options.dry_run);
+        const std::string what = quote_name(options.what);
+        print_moved(context, moved, {"Undid " + what, "undo " + what}, options.dry_run);
         return kDone;
     }
     const unsigned steps = static_cast<unsigned>(*count);
-    Result<int> outcome =
-        restore(context, options.dry_run, "undid " + counted(steps, "step", "steps"),
-                [&](overlay::Consent consent) { return operations.undo(asker(), steps, consent); });
-    if (!outcome && outcome.error().kind() == ErrorKind::kNothing) {
-        // The very words that the tool `Undo` answers with, and nothing else.
-        return Error(ErrorKind::kNothing, outcome.error().number(),
-                     "No edits have been applied to any file with this session.");
+    if (steps == 1 && !options.dry_run) {
+        TRY_ASSIGN(const bool wanted, is_wanted(context, operations));
+        if (!wanted) {
+            context.notes.line("Nothing was done.");
+            return kNothingToDo;
+        }
     }
-    return outcome;
+    const std::string what = counted(steps, "step", "steps");
+    return restore(
+        context, options.dry_run, {"Undid " + what, "undo " + what},
+        [&](overlay::Consent consent) { return operations.undo(asker(), steps, consent); });
 }
 
 }  // namespace

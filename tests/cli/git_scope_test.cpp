@@ -111,7 +111,8 @@ TEST(GitScope, S76_AfterARunAPersonsChangeMayBeAnAgentsToo) {
     log.entries[1].node.number = 4;
     log.entries[1].node.kind = overlay::NodeKind::kCheckpoint;
     EXPECT_FALSE(agent_changed_what_git_obeys(log));
-    log.entries[1].node.kind = overlay::NodeKind::kRun;
+    log.entries[1].node.kind = overlay::NodeKind::kBegin;
+    log.entries[1].node.tags["session"] = "run-4";
     EXPECT_TRUE(agent_changed_what_git_obeys(log));
     log.entries[1].node.number = 6;  // later
     EXPECT_FALSE(agent_changed_what_git_obeys(log));

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <ctime>
 
+#include "cli/log_lines.h"
 #include "overlay/changes.h"
 
 namespace unwrite::cli {
@@ -147,10 +148,10 @@ overlay::Origin origin(const std::string& session, const std::string& executable
 }
 
 TEST(Render, WhoseWork) {
-    EXPECT_EQ(origins_words({origin("user", "/usr/bin/vim", 7)}), "the user (vim)");
+    EXPECT_EQ(origins_words({origin("user", "/usr/bin/vim", 7)}), "you (vim)");
     EXPECT_EQ(origins_words({origin("run-5", "/usr/bin/make", 8), origin("run-5", "/bin/sh", 9),
                              origin("user", "", 0), origin("run-5", "/usr/bin/make", 10)}),
-              "run-5 (make, sh) and the user");
+              "run-5 (make, sh) and you");
     EXPECT_EQ(origins_words({origin("a\n", "", 0)}), "\"a\\n\"");
     EXPECT_EQ(origins_words({origin("a", "", 0), origin("b", "", 0), origin("c", "", 0)}),
               "a, b and c");
@@ -176,8 +177,8 @@ TEST(Render, S61_WhoChangedHowMuch) {
     nobodys.origins = {9};
     EXPECT_EQ(who_lines({mine, its, its, both, nobodys}, {run, user}),
               "  2 files by run-5 (make)\n"
-              "  1 file by run-5 (make) and the user (vim)\n"
-              "  1 file by the user (vim)\n");
+              "  1 file by run-5 (make) and you (vim)\n"
+              "  1 file by you (vim)\n");
     EXPECT_EQ(who_lines({nobodys}, {run, user}), "");
 }
 
@@ -192,6 +193,7 @@ TEST(Render, LogShowsTheTree) {
     log.entries[0].node.kind = overlay::NodeKind::kCheckpoint;
     log.entries[0].node.name = "before";
     log.entries[0].node.text = "why";
+    log.entries[0].node.parent = 1;
     log.entries[0].on_trunk = true;
     log.entries[1].node.number = 2;
     log.entries[1].node.parent = 1;
@@ -199,11 +201,13 @@ TEST(Render, LogShowsTheTree) {
     log.entries[2].node.number = 1;
     log.entries[2].node.kind = overlay::NodeKind::kRoot;
     log.entries[2].on_trunk = true;
+    log.entries[1].node.text = "make";
+    log.entries[1].undone = true;
     EXPECT_EQ(log_lines(log, false, Colour::kNo),
-              "  live  Modified 1 file since n3\n"
-              "@ n3   1970-01-01 00:00:00  checkpoint  before  why\n"
-              "x n2   1970-01-01 00:00:00  run         (abandoned, from n1)\n"
-              "* n1   1970-01-01 00:00:00  root      \n");
+              "now: 1 file since n3, by you\n"
+              "@ n3   1970-01-01 00:00:00  checkpoint  before  why  no files\n"
+              "x n2   1970-01-01 00:00:00  run  make  no files  (abandoned, from n1)  (undone)\n"
+              "* n1   1970-01-01 00:00:00  start of the task\n");
 }
 
 TEST(Render, LogSaysWhoChangedWhat) {
@@ -213,7 +217,14 @@ TEST(Render, LogSaysWhoChangedWhat) {
     log.entries.resize(1);
     log.entries[0].changes = {change(ChangeKind::kModified, "a")};
     log.entries[0].changes[0].origins = {4, 9};
-    EXPECT_NE(log_lines(log, true, Colour::kNo).find("     by run-5 (make)\n  M  a\n"),
+    log.entries[0].node.parent = 1;
+    EXPECT_EQ(step_title(log.entries[0], log), "changes by run-5 (make)");
+    EXPECT_NE(log_lines(log, true, Colour::kNo)
+                  .find("by run-5 (make)  1 file  (abandoned, from n1)\n  M  a\n"),
+              std::string::npos);
+    log.entries[0].node.kind = overlay::NodeKind::kRun;
+    log.entries[0].node.text = "make test";
+    EXPECT_NE(log_lines(log, false, Colour::kNo).find("run  make test  1 file by run-5 (make)"),
               std::string::npos);
 }
 

@@ -70,7 +70,7 @@ const Operations kMoves = {
     {.kind = Kind::kChmod, .a = "big", .x = 0},
     {.kind = Kind::kRollback, .a = "second"},
     {.kind = Kind::kDiscard},
-    {.kind = Kind::kRedo, .x = 9},
+    {.kind = Kind::kRedo, .x = 1},
     {.kind = Kind::kDiscard, .x = 1},
 };
 
@@ -135,7 +135,7 @@ const Operations kTurns = {
     {.kind = Kind::kCheckpoint, .a = "first"},
     {.kind = Kind::kUnlink, .a = "made/file"},
     {.kind = Kind::kUndo, .x = 1},
-    {.kind = Kind::kUndo, .x = 1},
+    {.kind = Kind::kRollback, .a = "root"},
     {.kind = Kind::kRedo, .x = 2},
     {.kind = Kind::kDiscard},
 };

@@ -241,7 +241,7 @@ S60_S63_discard_keeps_what_the_user_did() {
     equal mine two
     equal new mine
     u status
-    out_has "by the user"
+    out_has "by you"
     say "what both touched is a conflict, and nothing is lost"
     u run --on-exit keep --session bot -- sh -c 'echo bot >its; echo bot >>both'
     echo user >>both

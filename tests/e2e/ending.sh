@@ -92,7 +92,7 @@ SHELL
     cp "$scratch/out" "$scratch/said"
     local line
     [[ $(grep -c " Add a" "$scratch/out") == 1 ]] || fail "a commit is named more than once"
-    for line in "changed since 20" "by run-" "1 file by the user" "2 commits on main:" " Add a" " Add b" \
+    for line in "changed since 20" "by run-" "1 file by you" "2 commits on main:" " Add a" " Add b" \
         "the new branch side, with 1 commit:" " On the side" "the new branch other" "1 stash entry:" "WIP on main" "Discard only the agents' changes, and keep yours? (y/n)"; do
         out_has "$line"
     done
@@ -101,8 +101,8 @@ SHELL
     on_a_terminal "[K]eep=d" "keep yours? (y/n)=y" -- mount "$W"
     for line in "2 commits on main:" " Add b" "the new branch side" "1 stash entry:"; do out_has "$line"; done
     out_has "yours is kept"
-    local back
-    back=$(grep -o 'rollback n[0-9]*' "$scratch/out")
+    local back=redo
+    out_has 'unwrite redo'
     cd "$W"
     equal own mine
     absent a

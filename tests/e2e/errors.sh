@@ -138,7 +138,7 @@ S165_with_a_bad_configuration_nothing_is_done() {
         rm "$file"
     done
     u -C "$W" log
-    out_lacks " b"
+    out_lacks "checkpoint  b"
     u -C "$W" undo
     equal "$W/f" "$(seq 10)"
 }
@@ -340,7 +340,7 @@ S166_a_run_is_noted_first_and_never_repeated() {
     local run=$!
     exec 3>"$scratch/go"
     u --json log --all
-    json 'any(e["node"]["kind"] == "run" and e["node"]["text"].startswith("sh -c read") for e in j["entries"])'
+    json 'any(e["node"]["kind"] == "begin" and e["node"]["text"].startswith("sh -c read") for e in j["entries"])'
     equal f start
     absent "$scratch/outside"
     echo go >&3
@@ -441,8 +441,6 @@ S165_full_disk() {
     rm ../ballast
     u rollback root
     same start
-    u redo
-    same overwritten
     u redo
     same full
     u discard --yes

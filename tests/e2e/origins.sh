@@ -69,7 +69,7 @@ S60_undo_of_one_run_leaves_the_others() {
     equal user.txt $'user\nuser\'s'
     grep -q fifty common
     say "and both can be had back"
-    u undo 2
+    u redo 2
     equal blue.txt $'blue\nmore'
     equal red.txt red
     absent old
@@ -144,9 +144,9 @@ S60_what_the_user_made_while_an_agent_destroys_it() {
     order red 'rm mine; echo red >notes/deep/mine; echo red >old; rm -f notes/deep/mine; rmdir notes/deep notes'
     absent notes
     say "one state has it all, as the user left it"
-    u log
-    [[ $(grep -c ' turn ' "$scratch/out") == 1 ]] || fail "not one turn: $(cat "$scratch/out")"
-    turn=$(grep ' turn ' "$scratch/out" | grep -o 'n[0-9]*' | head -n 1)
+    u log --all
+    [[ $(grep -c ' handoff ' "$scratch/out") == 1 ]] || fail "not one turn: $(cat "$scratch/out")"
+    turn=$(grep ' handoff ' "$scratch/out" | grep -o 'n[0-9]*' | head -n 1)
     say "and the undo of the run alone does not pass over it in silence"
     expect 5 undo red
     err_has mine

@@ -171,7 +171,7 @@ S55_S39_undo_and_redo() {
     remember s0
     begin
     expect 3 undo
-    equal "$scratch/err" "No edits have been applied to any file with this session."
+    err_has "there is nothing to undo"
     expect 3 redo
     local i
     for i in 1 2 3 4; do
@@ -194,28 +194,41 @@ S55_S39_undo_and_redo() {
     u redo
     same s4
     expect 3 redo
-    u undo 3
-    same s1
-    u redo 2
-    same s3
+    say "redo reverses a whole undo, and the one before it next"
     u undo 2
+    same s2
+    u undo
     same s1
-    u redo 3
+    u redo
+    same s2
+    u redo
     same s4
-    u undo 99
+    expect 1 undo 99
+    err_has "there are only 4 steps"
+    same s4
+    u undo 4
     same s0
     u redo 99
     same s4
     u undo 2
+    out_has '"unwrite redo" reverses this'
     same s2
-    say "a change after undo ends what could be redone"
-    echo other >>notes.txt
-    expect 3 redo
+    say "redo keeps what was changed since"
+    echo other >other
     remember other
     u undo --dry-run
+    out_has "Would undo 1 step"
     same other
+    u redo
+    equal other other
+    [[ $(tail -n 1 notes.txt) == 4 ]] || fail "the steps did not come again"
+    say "where that meets what would come again, nothing is done"
     u undo
-    same s2
+    [[ $(tail -n 1 notes.txt) == 2 ]] || fail "undo did not take back the redo"
+    echo other >>notes.txt
+    remember other
+    expect 5 redo
+    same other
     expect 2 undo 0
     end
 }
@@ -239,8 +252,6 @@ S59_redo_after_rollbacks_in_a_row() {
     same s2
     u discard --yes
     same s0
-    u redo
-    same s1
     u redo
     same s2
     expect 3 redo
@@ -351,6 +362,8 @@ S64_a_prompt_after_each_command() {
     rm -r old
     prompt_is "$((count + 5)) files"
     u undo
+    prompt_is "$((count + 4)) files"
+    u undo
     prompt_is "$((count + 1)) files"
     u commit
     prompt_is "0 files"
@@ -395,7 +408,7 @@ S69_log_says_who_and_when() {
     u log --changes
     out_has "M  notes.txt"
     u log src/deep/numbers
-    out_has "the user"
+    out_has "by you"
     end
 }
 
@@ -405,9 +418,9 @@ S69_log_of_a_hard_link_by_its_other_name() {
     begin
     echo y >>src/main.c
     u log hard
-    out_has "the user"
+    out_has "by you"
     u log src/main.c
-    out_has "the user"
+    out_has "by you"
     end
 }
 

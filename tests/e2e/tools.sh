@@ -79,7 +79,7 @@ S66_S160_what_others_write_must_be_read_again() {
 
 S15_S66_S145_S160_an_edit_that_fails_half_way_leaves_what_was() {
     mkdir -m 700 "$W/.unwrite"
-    printf '[[policy.rule]]\npattern = "kept"\naction = "deny-write"\n' >"$W/.unwrite/config.toml"
+    printf '[[policy.rule]]\npattern = "kept"\naction = "deny-write"\nfor = "everyone"\n' >"$W/.unwrite/config.toml"
     printf 'one\ntwo\n' >"$W/kept"
     begin
     expect 0 policy explain kept

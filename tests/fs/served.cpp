@@ -56,7 +56,7 @@ class Orders {
         }
         if (verb == "rollback") {
             return verdict(
-                session_.operations().rollback(asker, "", false, overlay::Consent::kAll));
+                session_.operations().rollback(asker, "root", false, overlay::Consent::kAll));
         }
         if (verb == "task") return verdict(session_.operations().commit(asker, "", true));
         if (verb == "discard") {

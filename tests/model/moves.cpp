@@ -63,7 +63,11 @@ std::string Moves::arrived(const Result<overlay::Moved>& moved, const Snapshot& 
                            const char* verb) {
     const Snapshot now = world_.look();
     if (!moved) {
-        if (moved.error().kind() != ErrorKind::kNothing) return says(verb, moved.error());
+        // There may be fewer steps, and an agent's may meet the user's.
+        const ErrorKind kind = moved.error().kind();
+        if (kind != ErrorKind::kNothing && kind != ErrorKind::kNotFound &&
+            kind != ErrorKind::kConflict)
+            return says(verb, moved.error());
         const std::string wrong = difference(before, now);
         return wrong.empty() ? ""
                              : std::string(verb) +

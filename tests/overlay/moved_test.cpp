@@ -26,11 +26,12 @@ class Moved : public Looking {
         ASSERT_OK(operations().redo(World::asker(), 1, overlay::Consent::kAll));
         EXPECT_EQ(difference(then, world_->look()), "");
     }
-    /// Undoes `what` by name, then that.
+    /// Undoes `what` by name, and brings it back.
     void undo_and_back(const std::string& what) {
         const Snapshot then = world_->look();
         ASSERT_OK(operations().revert(World::asker(), what, false));
-        ASSERT_OK(operations().undo(World::asker(), 1, overlay::Consent::kAll));
+        EXPECT_NE(difference(then, world_->look()), "");
+        ASSERT_OK(operations().redo(World::asker(), 1, overlay::Consent::kAll));
         EXPECT_EQ(difference(then, world_->look()), "");
     }
     void agents_file_in_the_users_directory() {

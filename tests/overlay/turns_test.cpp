@@ -188,15 +188,18 @@ TEST_F(Taking, UndoTakesTheWholeStepBack) {
     ASSERT_EQ(actor().append("mine", "user again\n"), 0);
     ASSERT_EQ(turns().size(), 2U);
     const Snapshot last = world_->look();
-    ASSERT_OK(operations().undo(World::asker(), 1, overlay::Consent::kAll));
+    // The user's part of it alone cannot go, for the agent changed the same.
+    EXPECT_KIND(ErrorKind::kConflict, operations().undo(World::asker(), 1, overlay::Consent::kAll));
+    EXPECT_EQ(difference(last, world_->look()), "");
+    ASSERT_OK(operations().undo(World::asker(), 2, overlay::Consent::kAll));
     EXPECT_EQ(difference(first, world_->look()), "");
     ASSERT_OK(operations().redo(World::asker(), 1, overlay::Consent::kAll));
     EXPECT_EQ(difference(last, world_->look()), "");
-    ASSERT_OK(operations().undo(World::asker(), 1, overlay::Consent::kAll));
+    ASSERT_OK(operations().undo(World::asker(), 2, overlay::Consent::kAll));
     EXPECT_EQ(difference(first, world_->look()), "");
 }
 
-TEST_F(Taking, ACheckpointIsTakenBackWithItsTurns) {
+TEST_F(Taking, ACheckpointIsNotTakenBackWithoutWhatAnotherChangedAsWellS60) {
     start();
     as_user();
     make("mine", "user\n");
@@ -205,8 +208,9 @@ TEST_F(Taking, ACheckpointIsTakenBackWithItsTurns) {
     const std::string step = checkpoint("both");
     as_user();
     make("later", "user\n");
-    ASSERT_OK(operations().revert(World::asker(), step, false));
-    EXPECT_EQ(actor().read("later").value_or(""), "user\n");
+    EXPECT_KIND(ErrorKind::kConflict, operations().revert(World::asker(), step, false));
+    EXPECT_EQ(actor().read("mine").value_or(""), "user\nagent\n");
+    ASSERT_OK(operations().rollback(World::asker(), "root", false, overlay::Consent::kAll));
     EXPECT_FALSE(std::filesystem::exists(raw() / "mine"));
 }
 
@@ -350,16 +354,16 @@ TEST_F(Taking, ThreeSessionsOnOneFile) {
     }
     ASSERT_OK(operations().redo(World::asker(), 1, overlay::Consent::kAll));
     EXPECT_EQ(difference(states[8], world_->look()), "");
-    ASSERT_OK(operations().undo(World::asker(), 1, overlay::Consent::kAll));
+    ASSERT_OK(operations().undo(World::asker(), 2, overlay::Consent::kAll));
     EXPECT_EQ(difference(states.front(), world_->look()), "");
-    ASSERT_OK(operations().redo(World::asker(), 5, overlay::Consent::kAll));
+    ASSERT_OK(operations().redo(World::asker(), 1, overlay::Consent::kAll));
     EXPECT_EQ(difference(states[8], world_->look()), "");
     expect_conflict("blue", "old");
     ASSERT_ASSIGN(const auto checked, operations().check(false));
     EXPECT_EQ(checked.problems, std::vector<std::string>());
 }
 
-TEST_F(Taking, UndoOfATurnIsAConflictWithTheRestOfTheStep) {
+TEST_F(Taking, ATurnIsNoStepToUndo) {
     start();
     as_user();
     make("mine", "user\n");
@@ -368,7 +372,7 @@ TEST_F(Taking, UndoOfATurnIsAConflictWithTheRestOfTheStep) {
     ASSERT_EQ(actor().append("mine", "agent\n"), 0);
     const Snapshot all = world_->look();
     const std::string turn = "n" + std::to_string(turns()[0].number);
-    expect_conflict(turn, "mine");
+    EXPECT_KIND(ErrorKind::kUsage, operations().revert(World::asker(), turn, false));
     EXPECT_EQ(difference(all, world_->look()), "");
 }
 

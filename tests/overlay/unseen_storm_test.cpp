@@ -126,7 +126,11 @@ class UnseenStorm : public Looking, public ::testing::WithParamInterface<Way> {
         Event event{Event::Kind::kMoved, "", "", shared_->done, 0, ""};
         const auto moved = act();
         if (!moved) {
-            EXPECT_EQ(moved.error().kind(), ErrorKind::kNothing) << moved.error().message();
+            // The writer's step cannot go where another one changed the same file.
+            EXPECT_TRUE(moved.error().kind() == ErrorKind::kNothing ||
+                        moved.error().kind() == ErrorKind::kConflict ||
+                        moved.error().kind() == ErrorKind::kNotFound)
+                << moved.error().message();
             return;
         }
         event.most = shared_->done;

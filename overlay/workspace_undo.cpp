@@ -1,0 +1,319 @@
+// undo and redo: which steps, and how. Where the steps to be taken back are all that changed since
+// a node, the live state moves there; else they are taken out of it and the rest is kept.
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+
+#include "overlay/closing.h"
+#include "overlay/redo_plan.h"
+#include "overlay/workspace.h"
+
+namespace unwrite::overlay {
+
+namespace {
+
+std::string name_of(NodeNumber node) {
+    return "n" + std::to_string(node);
+}
+
+std::optional<NodeNumber> node_number(const std::string& text) {
+    NodeNumber number = 0;
+    const char* const end = text.data() + text.size();
+    if (text.size() < 2 || text[0] != 'n') return std::nullopt;
+    const auto parsed = std::from_chars(text.data() + 1, end, number);
+    if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
+    return number;
+}
+
+NodeNumber number_tag(const Node& node, const std::string& key) {
+    const auto found = node.tags.find(key);
+    return found == node.tags.end() ? 0 : node_number("n" + found->second).value_or(0);
+}
+
+Error nothing_to_redo() {
+    return Error(ErrorKind::kNothing, ENOENT, "redo: nothing was taken back that could come again");
+}
+
+}  // namespace
+
+// A node's step, or nothing where `what` is the name of a session.
+Result<std::optional<Step>> Workspace::step_called(const std::string& what) {
+    const auto number = node_number(what);
+    TRY_ASSIGN(const History history, this->history());
+    if (!number) {
+        if (!origins_->of_session(what).empty() || what.starts_with(':'))
+            return std::optional<Step>();
+        TRY_ASSIGN(const NodeNumber named, history.resolve(what, 0));
+        return Error(ErrorKind::kUsage, EINVAL,
+                     "undo " + what + ": this is a checkpoint, not a step or a session",
+                     "did you mean `unwrite rollback " + what + "`? The step that led to it is " +
+                         name_of(named));
+    }
+    const Node* const node = history.nodes.find(*number);
+    if (node == nullptr)
+        return Error(ErrorKind::kNotFound, ENOENT, "undo " + what + ": there is no such step",
+                     "`unwrite log` lists them");
+    if (node->kind == NodeKind::kBegin && node->tags.contains("session")) {
+        // Where a run began stands for the run.
+        for (const Step& step : steps_of(history)) {
+            if (step.run == *number) return std::optional(step);
+        }
+        const auto own = origins_->of_run(*number);
+        if (own.empty())
+            return Error(ErrorKind::kNothing, ENOENT, "undo " + what + ": the run changed nothing");
+        return std::optional(
+            Step{.since = begin_of(history, *number), .filter = {*number, {}}, .run = *number});
+    }
+    const auto step = step_of(history, *number);
+    if (!step || *number <= history.head.root || !history.is_on_trunk(*number))
+        return Error(
+            ErrorKind::kUsage, EINVAL,
+            "undo " + what + ": it is not a step between the beginning of the task and now",
+            "`unwrite log` lists the steps");
+    return step;
+}
+
+Result<Moved> Workspace::take_back(const Asker& asker, const std::vector<Step>& chosen,
+                                   const std::string& text, Consent consent) {
+    NodeNumber target = 0;
+    {
+        const std::lock_guard lock(operation_mutex_);
+        TRY_ASSIGN(const History history, this->history());
+        TRY_ASSIGN(auto others, undoable(history, chosen.size(), run_asking(asker)));
+        std::erase_if(others, [&](const Step& step) {
+            return std::any_of(chosen.begin(), chosen.end(), [&](const Step& one) {
+                return one.node == step.node && one.run == step.run;
+            });
+        });
+        NodeNumber since = history.head.current;
+        for (const Step& step : chosen)
+            since = std::min(since, step.since);
+        if (is_clean_cut(history, others, chosen)) target = since;
+    }
+    if (target != 0) return move(asker, target, consent, /*refuse_behind=*/true);
+    Closing closing(operation_mutex_, gate_, tree_, restorer_);
+    TRY(closing.refuse_if_unable("undo", 3));
+    locator_.begin();
+    TRY_ASSIGN(const History history, this->history());
+    RevertSelection selection;
+    Record record{.text = text};
+    for (const Step& step : chosen) {
+        selection.parts.push_back(part_of(history, step));
+        if (step.node != 0) record.undoes.insert(step.node);
+    }
+    auto done = revert_parts(asker, selection, record, consent);
+    if (!done && done.error().kind() == ErrorKind::kNothing)
+        return Error(ErrorKind::kNothing, ENOENT,
+                     text + ": nothing that it changed is left to take back");
+    return done;
+}
+
+NodeNumber Workspace::run_asking(const Asker& asker) {
+    const NodeNumber run = origins_->run_of_origin(origin_of(asker));
+    return origins_->active_runs().contains(run) ? run : 0;
+}
+
+// The steps of a session's runs, those that have ended.
+std::set<NodeNumber> Workspace::steps_of_session(const std::string& session) {
+    std::set<NodeNumber> steps;
+    std::set<NodeNumber> runs;
+    for (const Origin& origin : origins_->rows(origins_->of_session(session)))
+        runs.insert(origin.step);
+    const auto history = this->history();
+    if (!history) return steps;
+    for (const Step& step : overlay::steps_of(*history)) {
+        if (step.run != 0 && runs.contains(step.run)) steps.insert(step.node);
+    }
+    return steps;
+}
+
+Result<Moved> Workspace::undo(const Asker& asker, unsigned count, Consent consent) {
+    const std::size_t wanted = std::max(count, 1U);
+    std::vector<Step> steps;
+    {
+        const std::lock_guard lock(operation_mutex_);
+        TRY_ASSIGN(const History history, this->history());
+        TRY_ASSIGN(steps, undoable(history, wanted, run_asking(asker)));
+    }
+    if (steps.empty())
+        return Error(ErrorKind::kNothing, ENOENT,
+                     "undo: there is nothing to undo, nothing has changed since the task began");
+    if (steps.size() < wanted) {
+        const std::string there = std::to_string(steps.size());
+        return Error(ErrorKind::kNotFound, ENOENT,
+                     "undo " + std::to_string(wanted) + ": there " +
+                         (steps.size() == 1 ? "is only 1 step" : "are only " + there + " steps") +
+                         " since the task began",
+                     "`unwrite undo " + there + "` takes them all back, `unwrite log` lists them");
+    }
+    steps.resize(wanted);
+    return take_back(asker, steps, wanted == 1 ? "undo" : "undo " + std::to_string(wanted),
+                     consent);
+}
+
+struct Workspace::Redo {
+    NodeNumber target = 0;  ///< where the live state moves to; 0: `edges` are crossed again
+    std::vector<journal::DeltaNumber> edges{};  ///< in this order
+    std::vector<journal::DeltaNumber> later{};  ///< what came since, the oldest first
+    Record record{};
+};
+
+// Where nothing but hidden nodes came since, the live state moves; else what went is taken back as
+// a step would be. operation_mutex_ held.
+Result<Workspace::Redo> Workspace::plan_redo(const History& history) {
+    const NodeNumber tip = history.head.redo_tip;
+    const Node* const last = history.nodes.find(tip);
+    if (last == nullptr || last->parent == 0) return nothing_to_redo();
+    TRY_ASSIGN(const bool changed, is_changed());
+    Redo redo;
+    const bool is_record = history.is_on_trunk(tip);
+    const NodeNumber then = number_tag(*last, is_record ? kThenTag : kLeftThenTag);
+    redo.record.redo_tip = history.nodes.contains(then) ? then : 0;
+    if (is_record) {
+        // A revert is a step like any other.
+        if (last->kind != NodeKind::kUndo || tip <= history.head.root) return nothing_to_redo();
+        if (tip == history.head.current && !changed) {
+            redo.target = last->parent;
+            return redo;
+        }
+        redo.edges = {last->delta};
+        for (NodeNumber at = history.head.current; at > tip; at = history.parent_of(at))
+            redo.later.push_back(history.nodes.at(at).delta);
+        std::reverse(redo.later.begin(), redo.later.end());
+        redo.record.text = "redo of " + name_of(tip);
+        redo.record.undoes = {tip};
+        return redo;
+    }
+    NodeNumber went = number_tag(*last, kWentTag);
+    if (!history.nodes.contains(went)) went = last->parent;
+    TRY_ASSIGN(const auto way, history.path_to(tip));
+    bool plain = !changed;
+    NodeNumber at = history.head.current;
+    for (const Crossing& crossing : way) {
+        if (at == went && crossing.edge != 0) {
+            redo.edges.push_back(crossing.delta);
+            went = crossing.reached;
+        } else if (crossing.edge != 0) {
+            plain = plain && is_hidden(history.nodes.at(crossing.edge).kind);
+            redo.later.push_back(crossing.delta);
+        }
+        at = crossing.reached;
+    }
+    std::reverse(redo.later.begin(), redo.later.end());
+    if (redo.edges.empty()) return nothing_to_redo();
+    if (plain) redo.target = tip;
+    redo.record.text = "redo";
+    return redo;
+}
+
+Result<Moved> Workspace::cross_again(const Asker& asker, const Redo& redo, Consent consent) {
+    TRY(close_step(0, asker.cause));
+    if (!capture_.interval_is_empty())
+        TRY(seal({.kind = NodeKind::kBegin, .text = "before: " + redo.record.text}));
+    const NodeNumber start = head_.current;
+    const NodeNumber tip = head_.redo_tip;
+    TRY_ASSIGN(const History before, this->history());
+    // With what was open until now.
+    std::vector<journal::DeltaNumber> deltas = redo.later;
+    if (const auto sealed = before.nodes.at(start).delta;
+        sealed != 0 && std::find(deltas.begin(), deltas.end(), sealed) == deltas.end() &&
+        std::find(redo.edges.begin(), redo.edges.end(), sealed) == redo.edges.end())
+        deltas.push_back(sealed);
+    Layers layers(*journal_);
+    TRY_ASSIGN(const LaterChanges later, LaterChanges::read(layers, deltas, locator_));
+    Moved moved;
+    for (std::size_t i = 0; i < redo.edges.size(); ++i) {
+        const bool last = i + 1 == redo.edges.size();
+        TRY_ASSIGN(const LayerPtr layer, layers.read(redo.edges[i]));
+        TRY_ASSIGN(const RevertPlan plan, plan_again(layer, later, locator_));
+        if (plan.empty() && plan.conflicts.empty() && !last) continue;
+        Record record = redo.record;
+        record.since = start;
+        record.hidden = !last;
+        record.is_part = redo.edges.size() > 1;
+        if (consent != Consent::kAll && plan.conflicts.empty()) {
+            const auto changes = changes_of(plan, locator_);
+            moved.changes.insert(moved.changes.end(), changes.begin(), changes.end());
+            continue;
+        }
+        auto once = carry_out(asker, plan, record, consent != Consent::kAll);
+        if (!once) {
+            if (head_.current != start) TRY(go_to(start, tip, Late::kStays));
+            return once.error();
+        }
+        moved.to = once->to;
+        moved.changes.insert(moved.changes.end(), once->changes.begin(), once->changes.end());
+        locator_.begin();
+    }
+    moved.others = others_in(moved.changes, origin_of(asker));
+    if (consent == Consent::kOwn && moved.others.empty())
+        return cross_again(asker, redo, Consent::kAll);
+    moved.from = consent == Consent::kAll ? start : 0;
+    return moved;
+}
+
+Result<Moved> Workspace::redo_once(const Asker& asker, Consent consent) {
+    Redo redo;
+    {
+        const std::lock_guard lock(operation_mutex_);
+        TRY_ASSIGN(const History history, this->history());
+        TRY_ASSIGN(redo, plan_redo(history));
+    }
+    if (redo.target != 0) return move(asker, redo.target, consent, true, redo.record.redo_tip);
+    Closing closing(operation_mutex_, gate_, tree_, restorer_);
+    TRY(closing.refuse_if_unable("redo", 3));
+    locator_.begin();
+    return cross_again(asker, redo, consent);
+}
+
+// Of the chain as many as lead from state to state with nothing else in between are one move.
+Result<Workspace::RedoWay> Workspace::redo_way(const History& history, unsigned count) {
+    RedoWay way{.target = history.head.current, .tip = history.head.redo_tip};
+    TRY_ASSIGN(const bool changed, is_changed());
+    way.is_plain = !changed;
+    NodeNumber tip = way.tip;
+    NodeNumber live = way.target;
+    for (; way.count < count; ++way.count) {
+        const Node* const entry = history.nodes.find(tip);
+        if (entry == nullptr || entry->parent == 0) break;
+        const bool is_record = history.is_above(tip, live);
+        if (is_record && (entry->kind != NodeKind::kUndo || tip <= history.head.root)) break;
+        NodeNumber from = is_record ? tip : number_tag(*entry, kWentTag);
+        if (!history.nodes.contains(from)) from = entry->parent;
+        NodeNumber at = live;
+        while (at > from && is_hidden(history.nodes.at(at).kind))
+            at = history.parent_of(at);
+        way.is_plain = way.is_plain && at == from;
+        live = is_record ? entry->parent : tip;
+        tip = number_tag(*entry, is_record ? kThenTag : kLeftThenTag);
+    }
+    way.target = live;
+    way.tip_after = history.nodes.contains(tip) ? tip : 0;
+    return way;
+}
+
+Result<Moved> Workspace::redo(const Asker& asker, unsigned count, Consent consent) {
+    RedoWay way;
+    {
+        const std::lock_guard lock(operation_mutex_);
+        TRY_ASSIGN(const History history, this->history());
+        TRY_ASSIGN(way, redo_way(history, std::max(count, 1U)));
+    }
+    if (way.count == 0) return nothing_to_redo();
+    if (way.is_plain) return move(asker, way.target, consent, true, way.tip_after);
+    TRY_ASSIGN(Moved moved, redo_once(asker, consent));
+    // Of several only the first one can be told before it is done.
+    for (unsigned i = 1; i < way.count && moved.from != 0; ++i) {
+        const auto once = redo_once(asker, Consent::kAll);
+        if (!once) {
+            TRY(move(asker, moved.from, Consent::kAll, false, way.tip));
+            return once.error();
+        }
+        moved.to = once->to;
+        moved.changes.insert(moved.changes.end(), once->changes.begin(), once->changes.end());
+        moved.others.insert(moved.others.end(), once->others.begin(), once->others.end());
+    }
+    return moved;
+}
+
+}  // namespace unwrite::overlay

@@ -1,0 +1,291 @@
+// What a line of `log` stands for, and that undo, undo nK, redo and rollback speak of the same
+// (D10, D18, D19).
+#include "overlay/steps.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/overlay/stepping.h"
+
+namespace unwrite::tests {
+namespace {
+
+TEST_F(Stepping, S52_TheBeginningOfARunClosesWhatWasOpenAndItsEndClosesItsOwn) {
+    make("mine", "user");
+    run(kOne, [&] { make("its", "agent"); });
+    make("later", "user");
+    EXPECT_EQ(log(), (Lines{"now later", "run work: its", "step: mine", "root"}));
+    EXPECT_EQ(step_count(), 3U);
+}
+
+TEST_F(Stepping, S52_UndoOfARunTakesWhatItDidAndNotWhatWasBeforeOrAfter) {
+    make("mine", "user");
+    run(kOne, [&] { make("its", "agent"); });
+    make("later", "user");
+    const std::string node = node_of("run work: its");
+    ASSERT_OK(operations().revert(World::asker(), node, false));
+    EXPECT_EQ(files(), (Lines{"later", "mine", "old"}));
+}
+
+TEST_F(Stepping, S57_UndoCountsTheLinesOfTheLog) {
+    make("a", "user");
+    run(kOne, [&] { make("b", "agent"); });
+    make("c", "user");
+    ASSERT_OK(undo(1));
+    EXPECT_EQ(files(), (Lines{"a", "b", "old"}));
+    ASSERT_OK(undo(1));
+    EXPECT_EQ(files(), (Lines{"a", "old"}));
+    ASSERT_OK(undo(1));
+    EXPECT_EQ(files(), (Lines{"old"}));
+    EXPECT_KIND(ErrorKind::kNothing, undo(1));
+    for (const char* expected : {"a old", "a b old", "a b c old"}) {
+        ASSERT_OK(redo());
+        EXPECT_EQ(joined(files()), expected);
+    }
+    EXPECT_KIND(ErrorKind::kNothing, redo());
+    ASSERT_OK(undo(3));
+    EXPECT_EQ(files(), (Lines{"old"}));
+}
+
+TEST_F(Stepping, S57_MoreStepsThanThereAreIsAnErrorAndNothingHappens) {
+    make("a", "user");
+    checkpoint("one");
+    make("b", "user");
+    EXPECT_KIND(ErrorKind::kNotFound, undo(22));
+    EXPECT_EQ(files(), (Lines{"a", "b", "old"}));
+}
+
+TEST_F(Stepping, S57_ACheckpointIsNoStepToUndoByItsName) {
+    make("a", "user");
+    checkpoint("one");
+    EXPECT_KIND(ErrorKind::kUsage, operations().revert(World::asker(), "one", false));
+    EXPECT_EQ(files(), (Lines{"a", "old"}));
+    EXPECT_KIND(ErrorKind::kNotFound, operations().revert(World::asker(), "nothing", false));
+}
+
+TEST_F(Stepping, S60_OneOfTwoRunsThatOverlapIsTakenBackAlone) {
+    const auto one = begin_run(kOne, "one");
+    as(kOne);
+    make("one-a", "1");
+    const auto two = begin_run(kTwo, "two");
+    as(kTwo);
+    make("two-a", "2");
+    as(kOne);
+    make("one-b", "1");
+    as_user();
+    make("mine", "user");
+    end_run(one);
+    as(kTwo);
+    make("two-b", "2");
+    end_run(two);
+    as_user();
+    EXPECT_EQ(log(), (Lines{"run two: two-a two-b", "run one: one-a one-b", "step: mine", "root"}));
+    ASSERT_OK(undo(1));
+    EXPECT_EQ(files(), (Lines{"mine", "old", "one-a", "one-b"}));
+    ASSERT_OK(undo(1));
+    EXPECT_EQ(files(), (Lines{"mine", "old"}));
+    ASSERT_OK(undo(1));
+    EXPECT_EQ(files(), (Lines{"old"}));
+    EXPECT_KIND(ErrorKind::kNothing, undo(1));
+    ASSERT_OK(redo());
+    ASSERT_OK(redo());
+    ASSERT_OK(redo());
+    EXPECT_EQ(joined(files()), "mine old one-a one-b two-a two-b");
+}
+
+TEST_F(Stepping, S60_ASessionNameUsedTwiceIsTwoRuns) {
+    for (const char* name : {"first", "second"}) {
+        const auto number = begin_run(kOne, "work", "same");
+        as(kOne);
+        make(name, "agent");
+        end_run(number);
+        as_user();
+    }
+    ASSERT_OK(operations().revert(World::asker(), node_of("run work: second"), false));
+    EXPECT_EQ(files(), (Lines{"first", "old"}));
+    ASSERT_OK(redo());
+    ASSERT_OK(operations().revert(World::asker(), "same", false));
+    EXPECT_EQ(files(), (Lines{"old"}));
+}
+
+TEST_F(Stepping, S52_ARunThatChangedNothingIsNoStep) {
+    make("mine", "user");
+    run(kOne, [] {});
+    run(kOne, [&] {
+        make("scratch", "agent");
+        ASSERT_EQ(actor().unlink("scratch"), 0);
+    });
+    EXPECT_EQ(log(), (Lines{"step: mine", "root"}));
+    ASSERT_OK(undo(1));
+    EXPECT_EQ(files(), (Lines{"old"}));
+}
+
+TEST_F(Stepping, S52_WhatARunDidInPartsIsOneStep) {
+    const auto number = begin_run(kOne, "work");
+    as(kOne);
+    make("a", "agent");
+    checkpoint_by(kOne, "inner");
+    make("b", "agent");
+    end_run(number);
+    as_user();
+    EXPECT_EQ(log(), (Lines{"run work: a b", "- checkpoint inner: a", "root"}));
+    ASSERT_OK(undo(1));
+    EXPECT_EQ(files(), (Lines{"old"}));
+    ASSERT_OK(redo());
+    EXPECT_EQ(files(), (Lines{"a", "b", "old"}));
+}
+
+TEST_F(Stepping, S52_WhatIsMadeBehindAnActiveRunIsTheUsers) {
+    const auto number = begin_run(kOne, "work");
+    as(kOne);
+    make("its", "agent");
+    as_user();
+    make("mine", "user");
+    ASSERT_OK(undo(1));
+    EXPECT_EQ(files(), (Lines{"its", "old"}));
+    as(kOne);
+    make("its-too", "agent");
+    end_run(number);
+    as_user();
+    EXPECT_EQ(node_of("run work: its its-too").empty(), false);
+    ASSERT_OK(undo(1));
+    EXPECT_EQ(files(), (Lines{"old"}));
+}
+
+TEST_F(Stepping, S68_ARunOfALifeThatEndedHasAStep) {
+    make("mine", "user");
+    begin_run(kOne, "work");
+    as(kOne);
+    make("its", "agent");
+    as_user();
+    world_->reopen();
+    EXPECT_EQ(log(), (Lines{"run work: its", "step: mine", "root"}));
+    ASSERT_OK(undo(1));
+    EXPECT_EQ(files(), (Lines{"mine", "old"}));
+}
+
+TEST_F(Stepping, S57_AMarkedEditIsAStepAndAFailedOneIsNone) {
+    make("mine", "user");
+    mark("edit x");
+    make("x", "edit");
+    step("edited x");
+    mark("edit y");
+    step("took back");
+    EXPECT_EQ(log(), (Lines{"step edited x: x", "step: mine", "root"}));
+    ASSERT_OK(undo(1));
+    EXPECT_EQ(files(), (Lines{"mine", "old"}));
+}
+
+TEST_F(Stepping, S57_RollbackGoesToTheNewestCheckpointAlsoWithoutAName) {
+    EXPECT_KIND(ErrorKind::kNotFound, rollback(""));
+    make("a", "user");
+    checkpoint("named");
+    make("b", "user");
+    checkpoint("");
+    make("c", "user");
+    ASSERT_OK(rollback(""));
+    EXPECT_EQ(files(), (Lines{"a", "b", "old"}));
+    ASSERT_OK(redo());
+    EXPECT_EQ(files(), (Lines{"a", "b", "c", "old"}));
+    ASSERT_OK(rollback("root"));
+    EXPECT_EQ(files(), (Lines{"old"}));
+}
+
+TEST_F(Stepping, S57_RedoReversesEachWayOfGoingBack) {
+    make("a", "user");
+    checkpoint("one");
+    make("b", "user");
+    checkpoint("two");
+    make("c", "user");
+    checkpoint("three");
+    const Snapshot whole = world_->look();
+    const std::vector<std::function<Result<overlay::Moved>()>> ways = {
+        [&] { return undo(1); },
+        [&] { return undo(2); },
+        [&] { return operations().revert(World::asker(), node_of("checkpoint two: b"), false); },
+        [&] { return rollback("one"); },
+        [&] { return operations().discard(World::asker(), false, overlay::Consent::kAll); },
+        [&] {
+            return operations().restore_paths(World::asker(), {"a", "c"}, "root", false);
+        },
+    };
+    for (std::size_t i = 0; i < ways.size(); ++i) {
+        ASSERT_OK(ways[i]());
+        EXPECT_NE(difference(whole, world_->look()), "") << i;
+        ASSERT_OK(redo());
+        EXPECT_EQ(difference(whole, world_->look(), Times::kIgnore), "") << i;
+    }
+}
+
+TEST_F(Stepping, S57_RedoKeepsWhatWasChangedSince) {
+    make("a", "user");
+    checkpoint("one");
+    make("b", "user");
+    ASSERT_OK(undo(2));
+    make("later", "user");
+    ASSERT_OK(redo());
+    EXPECT_EQ(files(), (Lines{"a", "b", "later", "old"}));
+    EXPECT_KIND(ErrorKind::kNothing, redo());
+    ASSERT_OK(undo(1));
+    EXPECT_EQ(files(), (Lines{"later", "old"}));
+}
+
+TEST_F(Stepping, S57_RedoOverTheSameFileIsAConflictAndChangesNothing) {
+    make("a", "user");
+    ASSERT_OK(undo(1));
+    make("a", "another");
+    const Snapshot before = world_->look();
+    EXPECT_KIND(ErrorKind::kConflict, redo());
+    EXPECT_EQ(difference(before, world_->look()), "");
+}
+
+TEST_F(Stepping, S57_UndoAfterAnUndoInTheMiddleGoesOnWithTheNewestStep) {
+    make("a", "user");
+    checkpoint("one");
+    make("b", "user");
+    checkpoint("two");
+    make("c", "user");
+    checkpoint("three");
+    ASSERT_OK(operations().revert(World::asker(), node_of("checkpoint two: b"), false));
+    ASSERT_OK(undo(1));
+    EXPECT_EQ(files(), (Lines{"a", "old"}));
+    ASSERT_OK(undo(1));
+    EXPECT_EQ(files(), (Lines{"old"}));
+    EXPECT_KIND(ErrorKind::kNothing, undo(1));
+}
+
+TEST_F(Stepping, S57_RefreshingGitsIndexIsNoStepAndDoesNotEndRedo) {
+    // An index of version 2 without entries, and the same with another checksum.
+    const std::string index = std::string("DIRC\0\0\0\2\0\0\0\0", 12);
+    ASSERT_EQ(actor().mkdir(".git", 0755), 0);
+    make(".git/index", index + std::string(20, 'a'));
+    make("a", "user");
+    checkpoint("one");
+    make("b", "user");
+    ASSERT_OK(undo(1));
+    save(".git/index", index + std::string(20, 'b'), ".lock");
+    EXPECT_EQ(step_count(), 1U);
+    ASSERT_OK(redo());
+    EXPECT_EQ(files(), (Lines{"a", "b", "old"}));
+    save(".git/index", index + std::string(20, 'c'), ".lock");
+    EXPECT_EQ(step_count(), 2U);
+    ASSERT_OK(undo(1));
+    EXPECT_EQ(files(), (Lines{"a", "old"}));
+}
+
+TEST_F(Stepping, S76_TheDiffOfAStepIsWhatTheLogShowsOfIt) {
+    const auto one = begin_run(kOne, "work");
+    as(kOne);
+    make("its", "agent");
+    as_user();
+    make("mine", "user");
+    end_run(one);
+    const std::string node = node_of("run work: its");
+    const std::string text = patch(node + "^", node);
+    EXPECT_NE(text.find("its"), std::string::npos);
+    EXPECT_EQ(text.find("mine"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace unwrite::tests
