@@ -204,7 +204,8 @@ Result<> settle_unfinished(Context& context, Workspace& workspace, Ending ending
 
 void warn_of_moved(Context& context, const overlay::Moved& moved) {
     if (!moved.others.empty()) {
-        context.notes.line("unwrite: this takes along the work of " + origins_words(moved.others));
+        context.notes.line("unwrite: this also undoes changes made by " +
+                           origins_words(moved.others));
     }
     warn_of_behind(context, moved);
 }
@@ -213,7 +214,7 @@ void warn_of_behind(Context& context, const overlay::Moved& moved) {
     for (const std::string& line : editor_lines(editors_of_workspace(context.base), moved.changes))
         context.notes.line(line);
     if (!moved.behind.empty()) {
-        context.notes.line("unwrite: this takes along what changed behind the mount:");
+        context.notes.line("unwrite: this also undoes what was changed outside the mount:");
         for (std::size_t i = 0; i < std::min(moved.behind.size(), kMostShown); ++i) {
             context.notes.line("  " + quote_name(moved.behind[i]));
         }

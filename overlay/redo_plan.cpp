@@ -61,7 +61,7 @@ Result<RevertPlan> plan_again(const LayerPtr& layer, const LaterChanges& later, 
     }
     for (const auto& [key, image] : layer->delta.objects) {
         if (later.has(key)) {
-            conflicts.insert(locator.live_path(key).value_or(journal::Attic::file_name(key)));
+            conflicts.insert(locator.live_path(key).value_or("a file that was removed since"));
             continue;
         }
         // Of a directory in which both made names the times stay as they are.

@@ -119,8 +119,11 @@ class Planner {
 
 void Planner::conflict(std::optional<std::string> path, const ObjectKey& key) {
     if (path && path->empty()) path = ".";
-    conflicts_.insert(path ? *std::move(path)
-                           : "(removed object " + journal::Attic::file_name(key) + ")");
+    // A name that it had: what is listed are files, not numbers.
+    for (std::size_t part = touches_.parts.size(); !path && part-- > 0;) {
+        if (const auto& then = view_before(part).path(key)) path = *then + " (removed since)";
+    }
+    conflicts_.insert(path.value_or("a file that was removed since"));
 }
 
 Result<> Planner::plan_names() {

@@ -188,8 +188,9 @@ Result<Moved> Workspace::move(const Asker& asker, NodeNumber target, Consent con
         for (const std::string& path : moved.behind)
             list += "\n  " + path;
         return Error(
-            ErrorKind::kConflict, EBUSY, "undo: changed behind the mount since:" + list,
-            "look at these files; `unwrite rollback` or `unwrite discard` takes them back too");
+            ErrorKind::kConflict, EBUSY,
+            "nothing was done, because these were changed outside the mount since:" + list,
+            "look at these files; `unwrite rollback nK` and `unwrite discard` take them back too");
     }
     const bool own = moved.others.empty() && moved.behind.empty();
     if (consent == Consent::kNone || (consent == Consent::kOwn && !own)) return moved;

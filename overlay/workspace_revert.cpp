@@ -33,9 +33,9 @@ Error conflict(const std::vector<std::string>& paths) {
     for (const std::string& path : paths)
         list += "\n  " + path;
     return Error(ErrorKind::kConflict, EBUSY,
-                 "undo: changed since by others or behind the mount, so nothing was done:" + list,
-                 "take these back with `unwrite rollback`, or restore single files with `unwrite "
-                 "restore PATH --from NODE`");
+                 "nothing was done, because these were changed since, or by others as well:" + list,
+                 "`unwrite log PATH` shows by whom; `unwrite restore PATH --from nK` brings back a "
+                 "single file, `unwrite rollback nK` everything");
 }
 
 /// The files that the bytes of a plan are in: many, where many states changed a file in parts.

@@ -22,7 +22,13 @@ Result<int> redo(Context& context, const RedoOptions& options) {
     const std::string count =
         options.count == 1 ? "" : " " + counted(options.count, "time", "times");
     const Said said{"Redone" + count, "redo" + count, false};
-    return restore(context, options.dry_run, said, [&](overlay::Consent consent) {
+    if (!options.dry_run) {
+        TRY_ASSIGN(const overlay::Moved moved,
+                   workspace.operations().redo(asker(), options.count, overlay::Consent::kAll));
+        print_moved(context, moved, said, false);
+        return kDone;
+    }
+    return restore(context, true, said, [&](overlay::Consent consent) {
         return workspace.operations().redo(asker(), options.count, consent);
     });
 }

@@ -233,7 +233,7 @@ S60_each_sees_what_the_other_writes_at_once() {
     order red 'echo later >>common'
     echo later >by-user
     u rollback here
-    err_has "takes along the work of red"
+    err_has "also undoes changes made by red"
     order red 'cp common seen; cat by-user >>seen'
     equal seen $'base\nred\nuser\nmade'
     finish_run red
@@ -256,10 +256,10 @@ S60_S85_discard_takes_the_users_edits_too() {
     finish_run red
     remember mixed
     u discard --dry-run
-    err_has "takes along the work of red"
+    err_has "also undoes changes made by red"
     same mixed
     u discard --yes
-    err_has "takes along the work of red"
+    err_has "also undoes changes made by red"
     same start
     say "and all of it can be had back"
     u redo 9
@@ -285,13 +285,13 @@ S85_edits_behind_the_mount() {
     [[ $(tail -n 1 "$W/f") == behind ]]
     [[ $(tail -n 1 "$W/g") == through ]]
     u discard --dry-run
-    err_has "behind the mount"
+    err_has "outside the mount"
     err_has "  f"
     ! grep -qx "  g" "$scratch/err" || fail "g was not changed behind the mount"
     [[ $(tail -n 1 "$W/f") == behind ]]
     say "a discard restores what was before all of it, and lists what it takes along"
     u discard --yes
-    err_has "behind the mount"
+    err_has "outside the mount"
     err_has "  f"
     same start
     cd /
@@ -319,11 +319,11 @@ S85_saved_or_deleted_behind_the_mount() {
     rm "$scratch/at/removed"
     u -C "$scratch/at" undo
     same start "$scratch/at"
-    ! grep -q behind "$scratch/err" || fail "nothing was changed behind the mount"
+    ! grep -q "outside the mount" "$scratch/err" || fail "nothing was changed behind the mount"
     u -C "$scratch/at" redo
     u -C "$scratch/at" discard --yes
     u -C "$scratch/at" redo
-    ! grep -q behind "$scratch/err" || fail "nothing was changed behind the mount"
+    ! grep -q "outside the mount" "$scratch/err" || fail "nothing was changed behind the mount"
     absent "$W/removed"
 
     say "one file is saved anew and two are deleted past the mount"
@@ -347,7 +347,7 @@ S85_saved_or_deleted_behind_the_mount() {
     json_value 'j["pid"]' >>"$scratch/daemons"
     say "a discard lists it and brings everything back; redo brings back what was there"
     u -C "$scratch/at" discard --yes
-    err_has "takes along what changed behind the mount"
+    err_has "also undoes what was changed outside the mount"
     err_has "  saved"
     err_has "  d/deleted"
     err_has "  mode"

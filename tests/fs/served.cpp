@@ -50,13 +50,15 @@ class Orders {
         std::string object;
         words >> verb >> object;
         const overlay::Asker asker{0, ::getpid(), ""};
+        constexpr overlay::Consent kAll = overlay::Consent::kAll;
         if (verb == "checkpoint") {
             return verdict(session_.operations().checkpoint(asker, overlay::NodeKind::kCheckpoint,
                                                             "point", ""));
         }
         if (verb == "rollback") {
-            return verdict(
-                session_.operations().rollback(asker, "root", false, overlay::Consent::kAll));
+            const auto back = session_.operations().rollback(asker, "", false, kAll);
+            if (back || back.error().kind() != ErrorKind::kNotFound) return verdict(back);
+            return verdict(session_.operations().rollback(asker, "root", false, kAll));
         }
         if (verb == "task") return verdict(session_.operations().commit(asker, "", true));
         if (verb == "discard") {

@@ -2,6 +2,7 @@
 // line of text each.
 #pragma once
 
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <csignal>
@@ -49,7 +50,10 @@ class Looking : public ::testing::Test {
  protected:
     /// What is there before the session begins.
     void before(const std::string& path, std::string_view text) {
+        // A session of an earlier case may have left another one.
+        const mode_t was = ::umask(022);
         std::filesystem::create_directories((raw() / path).parent_path());
+        ::umask(was);
         scratch_.write("work/" + path, text);
         std::filesystem::permissions(raw() / path, std::filesystem::perms{0644});
     }
