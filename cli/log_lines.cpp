@@ -112,9 +112,11 @@ std::string tag_words(const overlay::Node& node) {
 }
 
 std::string who_words(const LogEntry& entry, const overlay::Log& log) {
-    if (entry.changes.empty()) return entry.node.parent == 0 ? "" : "  no files";
+    if (entry.changes.empty()) return entry.node.kind == NodeKind::kRoot ? "" : "  no files";
     const auto origins = origins_of(entry.changes, log);
-    const bool said = names_its_makers(entry) || origins.empty();
+    // Whose changes an undo took back is not who undid them.
+    const bool said = names_its_makers(entry) || origins.empty() ||
+                      entry.node.kind == NodeKind::kUndo;
     return "  " + files_words(entry.changes) + (said ? "" : " by " + origins_words(origins));
 }
 

@@ -129,10 +129,10 @@ Result<UniqueFd> open_directory(const std::string& directory) {
 void tell_raw_users(Context& context, const std::string& directory,
                     const std::vector<User>& users) {
     if (users.empty()) return;
-    context.notes.line("unwrite: these processes were in " + quote_name(directory) +
-                       " before the mount; what they write past it is not captured:");
+    context.notes.line("unwrite: these processes were already using " + quote_name(directory) +
+                       "; they bypass unwrite, and what they write is not recorded:");
     context.notes.line("  " + user_words(users));
-    context.notes.line("In a shell, `cd .` enters the mount.");
+    context.notes.line("In a shell among them, run \"cd .\" to enter the mount.");
 }
 
 std::string_view variable(const char* name) {
@@ -277,7 +277,8 @@ Result<> unmount_workspace(Context& context, const Workspace& workspace, bool fo
     TRY(wait_for_end(*workspace.remote()));
     if (!users.empty()) {
         context.notes.line(
-            "unwrite: these stood there; in a shell, `cd .` enters the directory again: " +
+            "unwrite: these processes had their working directory in the mount; in a shell "
+            "among them, run \"cd .\" to continue: " +
             user_words(users));
     }
     return {};

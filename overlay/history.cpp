@@ -124,8 +124,8 @@ Result<NodeNumber> History::resolve(const std::string& name, NodeNumber otherwis
     }
     if (newest != 0) return newest;
     return Error(ErrorKind::kNotFound, ENOENT,
-                 "find " + name + ": no node or checkpoint of that name",
-                 "run `unwrite log --all` to see the nodes");
+                 name + ": there is no state and no checkpoint of this name",
+                 "`unwrite log --all` lists them");
 }
 
 }  // namespace unwrite::overlay

@@ -33,7 +33,8 @@ Error conflict(const std::vector<std::string>& paths) {
     for (const std::string& path : paths)
         list += "\n  " + path;
     return Error(ErrorKind::kConflict, EBUSY,
-                 "nothing was done, because these were changed since, or by others as well:" + list,
+                 "nothing was done, because these were changed again since, by you or by somebody "
+                 "else:" + list,
                  "`unwrite log PATH` shows by whom; `unwrite restore PATH --from nK` brings back a "
                  "single file, `unwrite rollback nK` everything");
 }

@@ -43,20 +43,28 @@ Result<std::optional<Step>> Workspace::step_called(const std::string& what) {
     if (!number) {
         if (!origins_->of_session(what).empty() || what.starts_with(':'))
             return std::optional<Step>();
-        TRY_ASSIGN(const NodeNumber named, history.resolve(what, 0));
+        const auto named = history.resolve(what, 0);
+        if (!named) {
+            return Error(ErrorKind::kNotFound, ENOENT,
+                         "undo " + what + ": there is no step and no session of this name",
+                         "`unwrite log` lists the steps");
+        }
         return Error(ErrorKind::kUsage, EINVAL,
                      "undo " + what + ": this is a checkpoint, not a step or a session",
                      "did you mean `unwrite rollback " + what + "`? The step that led to it is " +
-                         name_of(named));
+                         name_of(*named));
     }
     const Node* const node = history.nodes.find(*number);
     if (node == nullptr)
         return Error(ErrorKind::kNotFound, ENOENT, "undo " + what + ": there is no such step",
                      "`unwrite log` lists them");
     if (node->kind == NodeKind::kBegin && node->tags.contains("session")) {
-        // Where a run began stands for the run.
+        // Where a run began stands for it while it goes on.
         for (const Step& step : steps_of(history)) {
-            if (step.run == *number) return std::optional(step);
+            if (step.run != *number) continue;
+            return Error(ErrorKind::kUsage, EINVAL,
+                         "undo " + what + ": a run began here; its step is " + name_of(step.node),
+                         "`unwrite undo " + name_of(step.node) + "` takes it back");
         }
         const auto own = origins_->of_run(*number);
         if (own.empty())

@@ -130,7 +130,7 @@ void add_workspace(std::vector<Finding>& findings, const std::string& directory)
     } else {
         findings.push_back(
             {"raw view", Verdict::kNote, "past the mount are " + user_words(raw),
-             "what they write is not captured; in a shell, `cd .` enters the mount"});
+             "they bypass unwrite; in a shell, run \"cd .\" to enter the mount"});
     }
 }
 
