@@ -115,8 +115,8 @@ std::string who_words(const LogEntry& entry, const overlay::Log& log) {
     if (entry.changes.empty()) return entry.node.kind == NodeKind::kRoot ? "" : "  no files";
     const auto origins = origins_of(entry.changes, log);
     // Whose changes an undo took back is not who undid them.
-    const bool said = names_its_makers(entry) || origins.empty() ||
-                      entry.node.kind == NodeKind::kUndo;
+    const bool said =
+        names_its_makers(entry) || origins.empty() || entry.node.kind == NodeKind::kUndo;
     return "  " + files_words(entry.changes) + (said ? "" : " by " + origins_words(origins));
 }
 

@@ -34,7 +34,8 @@ Error conflict(const std::vector<std::string>& paths) {
         list += "\n  " + path;
     return Error(ErrorKind::kConflict, EBUSY,
                  "nothing was done, because these were changed again since, by you or by somebody "
-                 "else:" + list,
+                 "else:" +
+                     list,
                  "`unwrite log PATH` shows by whom; `unwrite restore PATH --from nK` brings back a "
                  "single file, `unwrite rollback nK` everything");
 }

@@ -128,9 +128,8 @@ void add_workspace(std::vector<Finding>& findings, const std::string& directory)
     if (raw.empty()) {
         findings.push_back({"raw view", Verdict::kGood, "no process is past the mount", ""});
     } else {
-        findings.push_back(
-            {"raw view", Verdict::kNote, "past the mount are " + user_words(raw),
-             "they bypass unwrite; in a shell, run \"cd .\" to enter the mount"});
+        findings.push_back({"raw view", Verdict::kNote, "past the mount are " + user_words(raw),
+                            "they bypass unwrite; in a shell, run \"cd .\" to enter the mount"});
     }
 }
 
