@@ -81,11 +81,20 @@ std::uint64_t files_of_user(const std::vector<Change>& changes, const overlay::L
     return files;
 }
 
+/// The newest step that the live state has: a hidden node may be above it.
+overlay::NodeNumber newest_step(const overlay::Log& log) {
+    const auto found = std::find_if(
+        log.entries.begin(), log.entries.end(),
+        [](const LogEntry& entry) { return entry.on_trunk && entry.is_step && !entry.running; });
+    return found == log.entries.end() ? log.current : found->node.number;
+}
+
 std::string now_line(const overlay::Log& log) {
     if (log.open_changes.empty()) return "";
     const std::uint64_t all = overlay::files_in(log.open_changes);
     const std::uint64_t own = files_of_user(log.open_changes, log);
-    std::string line = fmt::format("now: {} since n{}", counted(all, "file", "files"), log.current);
+    std::string line =
+        fmt::format("now: {} since n{}", counted(all, "file", "files"), newest_step(log));
     if (own == all) {
         line += ", by you";
     } else if (own > 0) {
