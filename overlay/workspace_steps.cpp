@@ -211,8 +211,8 @@ std::vector<NodeNumber> Workspace::made_since(const History& history, NodeNumber
 }
 
 NodeNumber Workspace::begin_of(const History& history, NodeNumber run) {
-    NodeNumber since = history.nodes.contains(run) ? run : head_.root;
-    while (!history.is_above(since, head_.current) && since != 0)
+    NodeNumber since = history.nodes.contains(run) ? run : history.head.root;
+    while (!history.is_above(since, history.head.current) && since != 0)
         since = history.parent_of(since);
     return since;
 }
