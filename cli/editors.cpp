@@ -39,6 +39,8 @@ void look(const std::string& process, const std::string& root, std::vector<Edito
         if (!target || !control::is_within(*target, root)) continue;
         if (!is_swap_name(std::string_view(*target).substr(target->rfind('/') + 1))) continue;
         Editor editor{0, command_of(process), target->substr(root.size() + 1)};
+        // The daemon has files of the workspace open for others.
+        if (editor.command == "unwrite") continue;
         std::from_chars(pid.data(), pid.data() + pid.size(), editor.pid);
         editors.push_back(std::move(editor));
     }

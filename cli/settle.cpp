@@ -234,7 +234,7 @@ void print_moved(Context& context, const overlay::Moved& moved, const Said& said
         line += fmt::format("; {} at n{}", dry_run ? "you would be" : "you are", moved.to);
     context.out.line(line + (moved.changes.empty() ? ". No file differs." : ":"));
     context.out.print(change_lines(moved.changes, dry_run ? 0 : 40, colour_of(context.out)));
-    if (!dry_run && said.can_redo && moved.from != 0)
+    if (!dry_run && said.can_redo && moved.can_redo && moved.from != 0)
         context.out.line("\"unwrite redo\" reverses this.");
 }
 

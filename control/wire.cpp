@@ -325,7 +325,8 @@ Json encode(const overlay::Moved& moved) {
                 {"to", moved.to},
                 {"changes", encode_list(moved.changes)},
                 {"others", encode_list(moved.others)},
-                {"behind", encode_texts(moved.behind)}};
+                {"behind", encode_texts(moved.behind)},
+                {"can_redo", moved.can_redo}};
 }
 
 Result<> decode(const Json& json, overlay::Moved& moved) {
@@ -335,6 +336,7 @@ Result<> decode(const Json& json, overlay::Moved& moved) {
         .get_list("changes", moved.changes)
         .get_list("others", moved.others)
         .get("behind", moved.behind)
+        .get("can_redo", moved.can_redo)
         .done();
 }
 

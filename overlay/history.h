@@ -53,7 +53,7 @@ struct History {
     /// The newest open checkpoint on the trunk since the root; 0 when there is none.
     journal::NodeNumber newest_checkpoint(bool named) const;
 
- private:
+    /// `next` (0: what is not sealed yet) is what was sealed first after `node`.
     bool goes_on(journal::NodeNumber node, journal::NodeNumber next) const;
 };
 

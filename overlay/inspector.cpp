@@ -177,6 +177,12 @@ Result<Status> Inspector::status(const std::string& since, bool count) {
     return status;
 }
 
+// A hidden node that somebody went back to is a step if anything led to it.
+bool Inspector::is_empty_mark(const Node& node) const {
+    return is_hidden(node.kind) &&
+           !journal::delta_has_records(journal_.state_dir().deltas(), node.delta);
+}
+
 bool Inspector::is_taken(const StepFilter& filter, const std::set<OriginNumber>& origins) const {
     if (filter.takes_all()) return true;
     if (origins.empty()) return filter.takes(0);
@@ -263,7 +269,7 @@ Result<Log> Inspector::log(const std::string& path, bool all, bool changes,
     const auto trunk = history.trunk();
     const std::set<NodeNumber> on_trunk(trunk.begin(), trunk.end());
     std::map<NodeNumber, Step> steps;
-    for (Step& step : steps_of(history, history.head.current, 0))
+    for (Step& step : steps_of(history, history.head.current, 0, origins_.active_runs()))
         steps.emplace(step.node, std::move(step));
     if (changes || wanted) TRY(desk->read_trunk());
     // Below a commit or a task that kept them, older ones are another task's.
@@ -296,7 +302,7 @@ Result<Log> Inspector::log(const std::string& path, bool all, bool changes,
         std::optional<Step> step;
         if (listed != steps.end()) step = listed->second;
         if (!entry.on_trunk) step = step_of(history, row->number);
-        entry.is_step = step || row->parent == 0;
+        entry.is_step = (step && !is_empty_mark(*row)) || row->parent == 0;
         if (!all && (!entry.on_trunk || !entry.is_step || row->number < top)) continue;
         if (running.contains(row->number)) continue;
         if (step) {

@@ -127,7 +127,8 @@ struct Moved {
     std::vector<Change> changes;
     std::vector<Origin> others;  ///< whose work is taken along, beside the asker's own
     std::vector<std::string>
-        behind;  ///< paths that changed behind the mount since they were captured
+        behind;            ///< paths that changed behind the mount since they were captured
+    bool can_redo = true;  ///< false: it led on, or nowhere, and redo does not reverse it
 };
 
 /// What is decided about parts of a task. Paths are relative to the root; each stands for what is

@@ -14,6 +14,12 @@ bool is_directory_alone(const journal::ObjectImage& image) {
            S_ISDIR(image.attributes->mode);
 }
 
+/// A directory with another mode or owner; its times follow from the names in it.
+bool is_otherwise(const ObjectKey& key, const journal::Attributes& then, Locator& locator) {
+    const auto now = locator.stat(key);
+    return now && (now->st_mode != then.mode || now->st_uid != then.uid || now->st_gid != then.gid);
+}
+
 std::string path_of(const NameKey& at, Locator& locator) {
     const auto parent = locator.live_path(at.parent);
     return parent ? join_path(*parent, at.name) : at.name;
@@ -39,7 +45,8 @@ Result<LaterChanges> LaterChanges::read(Layers& layers,
             later.directories_.insert(at.parent);
         }
         for (const auto& [key, image] : layer->delta.objects) {
-            if (!is_directory_alone(image)) later.objects_.insert(key);
+            if (!is_directory_alone(image) || is_otherwise(key, *image.attributes, locator))
+                later.objects_.insert(key);
         }
     }
     return later;
@@ -69,19 +76,23 @@ Result<RevertPlan> plan_again(const LayerPtr& layer, const LaterChanges& later, 
         plan.images.objects.emplace(key, image);
         plan.data[key].assign(image.content.size(), layer->number);
     }
-    // What was made since below something that would go.
-    for (const ObjectKey& directory : later.directories()) {
-        ObjectKey at = directory;
+    // What was made or changed since, and would go: itself, or with a directory above it.
+    const auto check = [&](const ObjectKey& changed) {
+        ObjectKey at = changed;
         for (int steps = 0; steps < kMostSteps; ++steps) {
             if (removed.contains(at)) {
-                conflicts.insert(locator.live_path(directory).value_or("."));
-                break;
+                conflicts.insert(locator.live_path(changed).value_or("."));
+                return;
             }
             const auto name = locator.live_name(at);
-            if (!name) break;
+            if (!name) return;
             at = name->parent;
         }
-    }
+    };
+    for (const ObjectKey& directory : later.directories())
+        check(directory);
+    for (const ObjectKey& object : later.objects())
+        check(object);
     plan.conflicts.assign(conflicts.begin(), conflicts.end());
     return plan;
 }

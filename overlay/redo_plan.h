@@ -18,6 +18,7 @@ class LaterChanges {
     bool has(const ObjectKey& key) const { return objects_.contains(key); }
     /// Directories in which names were made or taken away.
     const std::unordered_set<ObjectKey>& directories() const { return directories_; }
+    const std::unordered_set<ObjectKey>& objects() const { return objects_; }
 
  private:
     std::unordered_set<NameKey> names_;

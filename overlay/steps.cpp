@@ -81,50 +81,67 @@ NodeNumber run_of_step(const Node& node) {
     return number_in(node, kRun);
 }
 
-std::optional<Step> step_of(const History& history, NodeNumber number) {
-    const Node* const node = history.nodes.find(number);
-    if (node == nullptr || node->parent == 0 || is_hidden(node->kind)) return std::nullopt;
+namespace {
+
+Step step_at(const History& history, const Node& node) {
     Step step;
-    step.node = number;
-    step.filter = filter_of(*node);
-    step.run = run_of_step(*node);
-    step.in = number_in(*node, kIn);
-    step.undoes = numbers_of(*node, kUndoes);
+    step.node = node.number;
+    step.filter = filter_of(node);
+    step.run = run_of_step(node);
+    step.in = number_in(node, kIn);
+    step.undoes = numbers_of(node, kUndoes);
     // What a damaged store says leads nowhere but up.
-    NodeNumber since = number_in(*node, kSince);
-    if (const auto first = squash_of(*node)) since = *first;
-    const bool believed = since != 0 && since < number && history.is_above(since, number);
-    step.since = believed ? since : history.before_hidden(history.parent_of(number), number);
+    NodeNumber since = number_in(node, kSince);
+    if (const auto first = squash_of(node)) since = *first;
+    const bool believed = since != 0 && since < step.node && history.is_above(since, step.node);
+    step.since = believed ? since : history.before_hidden(history.parent_of(step.node), step.node);
     return step;
 }
 
-std::vector<Step> steps_of(const History& history, NodeNumber tip, NodeNumber top) {
+}  // namespace
+
+std::optional<Step> step_of(const History& history, NodeNumber number) {
+    const Node* const node = history.nodes.find(number);
+    if (node == nullptr || node->parent == 0 || is_hidden(node->kind)) return std::nullopt;
+    return step_at(history, *node);
+}
+
+std::vector<Step> steps_of(const History& history, NodeNumber tip, NodeNumber top,
+                           const std::set<NodeNumber>& active) {
     std::vector<Step> steps;
     // Runs whose step was met, and where they began: what they made further up is nested.
     std::map<NodeNumber, NodeNumber> runs;
     std::set<NodeNumber> undone;
+    NodeNumber next = 0;
     for (NodeNumber at = tip; at > top;) {
         const Node* const node = history.nodes.find(at);
         if (node == nullptr || node->parent == 0) break;
-        auto step = step_of(history, at);
+        const bool passed = is_hidden(node->kind) && history.goes_on(at, next);
+        next = at;
         at = history.parent_of(at);
-        if (!step) continue;
-        step->since = std::max(step->since, top);
-        step->undone = undone.contains(step->node);
-        if (!step->undone) undone.insert(step->undoes.begin(), step->undoes.end());
-        const auto made_by = runs.find(step->in);
-        step->nested = made_by != runs.end() && step->node > made_by->second;
-        if (step->run != 0) runs.emplace(step->run, step->since);
-        if (squash_of(*node)) at = std::min(at, step->since);
-        steps.push_back(*std::move(step));
+        if (passed) continue;
+        Step step = step_at(history, *node);
+        step.since = std::max(step.since, top);
+        step.undone = undone.contains(step.node);
+        if (!step.undone) undone.insert(step.undoes.begin(), step.undoes.end());
+        const auto made_by = runs.find(step.in);
+        step.nested = made_by != runs.end() && step.node > made_by->second;
+        std::erase_if(step.filter.except,
+                      [&](NodeNumber run) { return !runs.contains(run) && !active.contains(run); });
+        if (step.run != 0) runs.emplace(step.run, step.since);
+        if (squash_of(*node)) {
+            at = std::min(at, step.since);
+            next = 0;
+        }
+        steps.push_back(std::move(step));
     }
     return steps;
 }
 
 // Whoever went back behind a commit that kept the history is above the root.
-std::vector<Step> steps_of(const History& history) {
+std::vector<Step> steps_of(const History& history, const std::set<NodeNumber>& active) {
     const bool below = history.is_above(history.head.root, history.head.current);
-    return steps_of(history, history.head.current, below ? history.head.root : 0);
+    return steps_of(history, history.head.current, below ? history.head.root : 0, active);
 }
 
 std::vector<NodeNumber> edges_of(const History& history, const Step& step, NodeNumber tip) {
@@ -135,8 +152,8 @@ std::vector<NodeNumber> edges_of(const History& history, const Step& step, NodeN
     return edges;
 }
 
-bool is_clean_cut(const History& history, const std::vector<Step>& others,
-                  const std::vector<Step>& chosen) {
+bool is_clean_cut(const History& history, const std::set<NodeNumber>& active,
+                  const std::vector<Step>& others, const std::vector<Step>& chosen) {
     if (chosen.empty()) return false;
     NodeNumber target = history.head.current;
     for (const Step& step : chosen)
@@ -147,7 +164,7 @@ bool is_clean_cut(const History& history, const std::vector<Step>& others,
     };
     if (std::any_of(others.begin(), others.end(), stays)) return false;
     // What was taken back must not come again: its taking back would go, and it would stay.
-    for (const Step& step : steps_of(history)) {
+    for (const Step& step : steps_of(history, active)) {
         if (step.undone || step.undoes.empty() || !reaches_above(history, step, target)) continue;
         for (const NodeNumber undone : step.undoes) {
             const auto what = step_of(history, undone);

@@ -71,10 +71,13 @@ bool is_step_tag(const std::string& key);
 NodeNumber run_of_step(const Node& node);
 
 /// The steps on the way from `tip` up to `top` (which ends the oldest one), the newest first. No
-/// other node is a step: a turn, the mark of a beginning, what was squashed.
-std::vector<Step> steps_of(const History& history, NodeNumber tip, NodeNumber top);
+/// other node is a step: what was squashed, and a hidden one, unless somebody went back to it, so
+/// that its changes belong to no other step on this way. `active`: runs that have not ended; what
+/// a run changed that has ended and has no step on this way belongs to the others' steps.
+std::vector<Step> steps_of(const History& history, NodeNumber tip, NodeNumber top,
+                           const std::set<NodeNumber>& active);
 /// Those of the live state, since the root; without what is open.
-std::vector<Step> steps_of(const History& history);
+std::vector<Step> steps_of(const History& history, const std::set<NodeNumber>& active);
 /// The step of any node, also of an abandoned one; nothing when it is none.
 std::optional<Step> step_of(const History& history, NodeNumber node);
 
@@ -83,7 +86,7 @@ std::vector<NodeNumber> edges_of(const History& history, const Step& step, NodeN
 
 /// True when going back to `chosen`'s oldest `since` takes back `chosen` and nothing else.
 /// `others`: the other steps of node 0, and those that changed something and count.
-bool is_clean_cut(const History& history, const std::vector<Step>& others,
-                  const std::vector<Step>& chosen);
+bool is_clean_cut(const History& history, const std::set<NodeNumber>& active,
+                  const std::vector<Step>& others, const std::vector<Step>& chosen);
 
 }  // namespace unwrite::overlay

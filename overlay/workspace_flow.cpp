@@ -344,6 +344,8 @@ Result<> Workspace::go_to(NodeNumber target, std::optional<NodeNumber> redo_tip,
     Store::Change begun;
     begun.pending = Pending{Pending::Verb::kRestore, target, 0, 0, false};
     begun.head = head_;
+    // Who goes on to what was left before goes back over nothing.
+    if (!redo_tip && target != start && history.is_above(start, target)) redo_tip = 0;
     if (!redo_tip && target != start) {
         Node left = history.nodes.at(start);
         left.tags[kWentTag] = std::to_string(target);

@@ -206,6 +206,8 @@ Result<Moved> Workspace::move(const Asker& asker, NodeNumber target, Consent con
     for (unsigned i = 1;; ++i) {
         TRY(end_interval(asker.cause));
         moved.from = head_.current;
+        TRY_ASSIGN(const History now, this->history());
+        moved.can_redo = !redo_tip && !now.is_above(moved.from, target);
         const auto gone = go_to(target, redo_tip, i < kMostTries ? Late::kRefuse : Late::kStays);
         if (gone || gone.error().number() != ESTALE || i == kMostTries) {
             TRY(gone);

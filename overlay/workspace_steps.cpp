@@ -214,7 +214,9 @@ NodeNumber Workspace::begin_of(const History& history, NodeNumber run) {
     NodeNumber since = history.nodes.contains(run) ? run : history.head.root;
     while (!history.is_above(since, history.head.current) && since != 0)
         since = history.parent_of(since);
-    return since;
+    // What a commit or a new task kept is no step's any more.
+    const NodeNumber root = history.head.root;
+    return history.is_above(root, history.head.current) ? std::max(since, root) : since;
 }
 
 // Where runs are active, each has a step of its own, and so have the others.
@@ -290,7 +292,7 @@ Result<std::vector<Step>> Workspace::undoable(const History& history, std::size_
         if (steps.size() < most) reach = std::min(reach, step.since);
         steps.push_back(step);
     };
-    for (const Step& step : steps_of(history)) {
+    for (const Step& step : steps_of(history, active)) {
         while (next != open.end() && (next->newest == 0 || next->newest > step.node))
             add(*next++);
         if (!step.counts() || (step.in != asking && active.contains(step.in))) continue;

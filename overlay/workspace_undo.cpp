@@ -60,7 +60,7 @@ Result<std::optional<Step>> Workspace::step_called(const std::string& what) {
                      "`unwrite log` lists them");
     if (node->kind == NodeKind::kBegin && node->tags.contains("session")) {
         // Where a run began stands for it while it goes on.
-        for (const Step& step : steps_of(history)) {
+        for (const Step& step : steps_of(history, origins_->active_runs())) {
             if (step.run != *number) continue;
             return Error(ErrorKind::kUsage, EINVAL,
                          "undo " + what + ": a run began here; its step is " + name_of(step.node),
@@ -72,13 +72,16 @@ Result<std::optional<Step>> Workspace::step_called(const std::string& what) {
         return std::optional(
             Step{.since = begin_of(history, *number), .filter = {*number, {}}, .run = *number});
     }
-    const auto step = step_of(history, *number);
-    if (!step || *number <= history.head.root || !history.is_on_trunk(*number))
+    // As log lists it, and no further up than the task.
+    const auto steps = steps_of(history, origins_->active_runs());
+    const auto step = std::find_if(steps.begin(), steps.end(),
+                                   [&](const Step& one) { return one.node == *number; });
+    if (step == steps.end())
         return Error(
             ErrorKind::kUsage, EINVAL,
             "undo " + what + ": it is not a step between the beginning of the task and now",
             "`unwrite log` lists the steps");
-    return step;
+    return std::optional(*step);
 }
 
 Result<Moved> Workspace::take_back(const Asker& asker, const std::vector<Step>& chosen,
@@ -96,7 +99,7 @@ Result<Moved> Workspace::take_back(const Asker& asker, const std::vector<Step>& 
         NodeNumber since = history.head.current;
         for (const Step& step : chosen)
             since = std::min(since, step.since);
-        if (is_clean_cut(history, others, chosen)) target = since;
+        if (is_clean_cut(history, origins_->active_runs(), others, chosen)) target = since;
     }
     if (target != 0) return move(asker, target, consent, /*refuse_behind=*/true);
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
@@ -129,7 +132,7 @@ std::set<NodeNumber> Workspace::steps_of_session(const std::string& session) {
         runs.insert(origin.step);
     const auto history = this->history();
     if (!history) return steps;
-    for (const Step& step : overlay::steps_of(*history)) {
+    for (const Step& step : overlay::steps_of(*history, origins_->active_runs())) {
         if (step.run != 0 && runs.contains(step.run)) steps.insert(step.node);
     }
     return steps;

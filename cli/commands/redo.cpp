@@ -3,7 +3,6 @@
 #include "cli/commands/commands.h"
 #include "cli/help.h"
 #include "cli/settle.h"
-#include "cli/text.h"
 #include "cli/workspace.h"
 
 namespace unwrite::cli {
@@ -19,9 +18,7 @@ Result<int> redo(Context& context, const RedoOptions& options) {
     if (options.count == 0)
         return Error(ErrorKind::kUsage, EINVAL, "redo 0: the number of steps is 1 or more");
     TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
-    const std::string count =
-        options.count == 1 ? "" : " " + counted(options.count, "time", "times");
-    const Said said{"Redone" + count, "redo" + count, false};
+    const Said said{"Redone", "redo", false};
     if (!options.dry_run) {
         TRY_ASSIGN(const overlay::Moved moved,
                    workspace.operations().redo(asker(), options.count, overlay::Consent::kAll));

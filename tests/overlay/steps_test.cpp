@@ -287,5 +287,94 @@ TEST_F(Stepping, S76_TheDiffOfAStepIsWhatTheLogShowsOfIt) {
     EXPECT_EQ(text.find("mine"), std::string::npos);
 }
 
+// What was edited since is not removed, replaced or carried off by a redo.
+TEST_F(Stepping, S57_RedoDoesNotTakeWhatWasEditedSince) {
+    const std::vector<std::pair<std::function<void()>, std::function<void()>>> cases = {
+        {[&] { ASSERT_EQ(actor().unlink("old"), 0); },
+         [&] { ASSERT_EQ(actor().append("old", "work"), 0); }},
+        {[&] { save("old", "saved"); }, [&] { ASSERT_EQ(actor().append("old", "work"), 0); }},
+        {[&] { ASSERT_EQ(actor().unlink("old"), 0); },
+         [&] { ASSERT_EQ(actor().chmod("old", 0600), 0); }},
+        {[&] {
+             ASSERT_EQ(actor().unlink("d/f"), 0);
+             ASSERT_EQ(actor().rmdir("d"), 0);
+         },
+         [&] { ASSERT_EQ(actor().append("d/f", "mine"), 0); }},
+    };
+    ASSERT_EQ(actor().mkdir("d", 0755), 0);
+    make("d/f", "1");
+    checkpoint("begin");
+    for (const auto& [change, edit] : cases) {
+        change();
+        ASSERT_OK(undo(1));
+        edit();
+        const Snapshot edited = world_->look();
+        EXPECT_KIND(ErrorKind::kConflict, redo());
+        EXPECT_EQ(difference(edited, world_->look()), "");
+        ASSERT_OK(undo(1));
+    }
+}
+
+// A run whose step was left has changes in states that stay: they are in a step all the same.
+TEST_F(Stepping, S60_WhatIsLeftOfARunIsInAStep) {
+    const auto run = begin_run(kOne, "work");
+    as(kOne);
+    make("a", "agent");
+    as_user();
+    make("b", "user");
+    checkpoint("cp");
+    as(kOne);
+    make("c", "agent");
+    end_run(run);
+    as_user();
+    ASSERT_OK(rollback("cp"));
+    EXPECT_EQ(log(), (Lines{"checkpoint cp: a b", "root"}));
+    ASSERT_OK(undo(1));
+    EXPECT_EQ(files(), (Lines{"old"}));
+}
+
+TEST_F(Stepping, S60_WhatARedoBringsBackIsInAStep) {
+    const auto run = begin_run(kOne, "work", "ag");
+    as(kOne);
+    make("a", "agent");
+    make("b", "agent");
+    as_user();
+    ASSERT_OK(operations().revert(World::asker(), "ag", false));
+    end_run(run);
+    ASSERT_OK(redo());
+    EXPECT_EQ(joined(files()), "a b old");
+    EXPECT_EQ(step_count(), 1U);
+    ASSERT_OK(undo(1));
+    EXPECT_EQ(joined(files()), "old");
+}
+
+TEST_F(Stepping, S52_UndoStopsAtATaskThatBeganDuringARun) {
+    const auto run = begin_run(kOne, "work");
+    as(kOne);
+    make("a", "agent");
+    as_user();
+    make("b", "user");
+    ASSERT_OK(operations().commit(World::asker(), "", true));
+    as(kOne);
+    ASSERT_EQ(actor().append("a", "more"), 0);
+    end_run(run);
+    as_user();
+    ASSERT_OK(undo(1));
+    EXPECT_EQ(files(), (Lines{"a", "b", "old"}));
+    EXPECT_EQ(actor().read("a").value_or(""), "agent");
+    EXPECT_KIND(ErrorKind::kNothing, undo(1));
+}
+
+TEST_F(Stepping, S57_WhoGoesOnToWhatWasLeftHasNothingToRedo) {
+    make("a", "user");
+    checkpoint("one");
+    ASSERT_OK(rollback("root"));
+    const auto forward = rollback("one");
+    ASSERT_OK(forward);
+    EXPECT_FALSE(forward->can_redo);
+    EXPECT_KIND(ErrorKind::kNothing, redo());
+    EXPECT_EQ(joined(files()), "a old");
+}
+
 }  // namespace
 }  // namespace unwrite::tests
