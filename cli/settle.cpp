@@ -150,6 +150,30 @@ Result<Ending> parse_ending(const std::string& option, const std::string& word) 
                  "it is one of ask, keep, commit and discard");
 }
 
+namespace {
+
+/// What the run itself changed; what others changed meanwhile stays. Without a step of its own it
+/// is what the question is about.
+Result<> discard_unasked(Context& context, overlay::Operations& operations,
+                         const Question& question) {
+    TRY_ASSIGN(const overlay::Log log, operations.log("", false, false));
+    const auto step =
+        std::find_if(log.entries.begin(), log.entries.end(), [&](const overlay::LogEntry& entry) {
+            const auto session = entry.node.tags.find("session");
+            return entry.node.kind == overlay::NodeKind::kRun && session != entry.node.tags.end() &&
+                   session->second == question.session;
+        });
+    if (question.session.empty() || step == log.entries.end()) {
+        TRY(announce_and_act(context, act_of(operations, question)));
+    } else {
+        TRY(operations.revert(asker(), fmt::format("n{}", step->node.number), false));
+    }
+    tell_discarded(context);
+    return {};
+}
+
+}  // namespace
+
 Result<bool> settle(Context& context, Workspace& workspace, Ending ending,
                     const Question& question) {
     if (ending == Ending::kAsk && can_ask()) return put_until_settled(context, workspace, question);
@@ -161,11 +185,7 @@ Result<bool> settle(Context& context, Workspace& workspace, Ending ending,
         TRY(workspace.operations().commit(asker(), "", false));
         context.notes.line("Committed.");
     }
-    if (ending == Ending::kDiscard) {
-        TRY_ASSIGN(const overlay::Moved moved,
-                   announce_and_act(context, act_of(workspace.operations(), question)));
-        tell_discarded(context);
-    }
+    if (ending == Ending::kDiscard) TRY(discard_unasked(context, workspace.operations(), question));
     return true;
 }
 

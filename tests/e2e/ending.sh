@@ -234,3 +234,23 @@ S41_a_run_mounts_the_project_and_no_home() {
     u run --help
     out_has "unwrite run [OPTIONS] -- COMMAND..."
 }
+
+S55_S60_a_run_that_is_discarded_unasked_takes_nobody_elses_work() {
+    echo base >"$W/f"
+    begin
+    u run --session other --on-exit keep -- sh -c 'echo theirs >b'
+    unwrite run --discard-on-failure -- sh -c 'echo its >a; while [ ! -e go ]; do sleep 0.05; done; exit 1' >/dev/null 2>&1 &
+    local run=$!
+    while [[ ! -s a ]]; do sleep 0.05; done
+    echo mine >mine
+    echo more >>f
+    touch go
+    wait "$run" || true
+    absent a
+    equal mine mine
+    equal f $'base\nmore'
+    equal b theirs
+    u redo
+    equal a its
+    end
+}
