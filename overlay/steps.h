@@ -34,7 +34,6 @@ struct StepFilter {
     bool takes(NodeNumber run_of_change) const {
         return run != 0 ? run_of_change == run : !except.contains(run_of_change);
     }
-    bool operator==(const StepFilter&) const = default;
 };
 
 struct Step {
@@ -50,9 +49,6 @@ struct Step {
 
     /// It counts for `undo`: it is neither part of another, nor taken back, nor a taking back.
     bool counts() const { return !nested && !undone && undoes.empty(); }
-
-    /// `edge`: a node between root and live state, for the delta that leads to it.
-    bool covers(NodeNumber edge) const { return since < edge && (node == 0 || edge <= node); }
 };
 
 /// What is said of a step when its node is made.

@@ -151,8 +151,7 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     Result<> close_step(OriginNumber origin, const std::string& cause);
     /// A hidden node: here something began.
     Result<NodeNumber> mark_begin(const std::string& text, OriginNumber origin,
-                                  const std::string& cause,
-                                  std::map<std::string, std::string> tags = {});
+                                  const std::string& cause);
     Result<NodeNumber> make_node(const Asker& asker, NodeKind kind, const std::string& name,
                                  const std::string& text, OriginNumber origin);
     /// The step of a run that has ended, if it changed anything. `active`: with it.
@@ -177,7 +176,6 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     /// How a revert is remembered.
     struct Record {
         std::string text{};
-        std::map<std::string, std::string> tags{};
         std::set<NodeNumber> undoes{};  ///< the steps that it takes back
         NodeNumber since = 0;           ///< where its step began; 0: where it is made
         bool hidden = false;            ///< it is one of several, and not the last

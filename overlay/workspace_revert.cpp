@@ -204,7 +204,6 @@ Result<Moved> Workspace::carry_out(const Asker& asker, const RevertPlan& plan, c
         .origin = origin_of(asker),
         .cause = asker.cause,
         .step = {.since = record.since == 0 ? moved.from : record.since, .undoes = record.undoes},
-        .tags = record.tags,
         .ends_pending = true};
     const NodeNumber tip = head_.redo_tip;
     if (!record.redo_tip && tip != 0) seal.tags[kThenTag] = std::to_string(tip);

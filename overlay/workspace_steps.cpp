@@ -103,13 +103,8 @@ Result<> Workspace::close_step(OriginNumber origin, const std::string& cause) {
 }
 
 Result<NodeNumber> Workspace::mark_begin(const std::string& text, OriginNumber origin,
-                                         const std::string& cause,
-                                         std::map<std::string, std::string> tags) {
-    return seal_either({.kind = NodeKind::kBegin,
-                        .text = text,
-                        .origin = origin,
-                        .cause = cause,
-                        .tags = std::move(tags)});
+                                         const std::string& cause) {
+    return seal_either({.kind = NodeKind::kBegin, .text = text, .origin = origin, .cause = cause});
 }
 
 Result<> Workspace::finish_run(NodeNumber run, const std::set<NodeNumber>& active) {
