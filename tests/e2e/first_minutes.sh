@@ -32,8 +32,8 @@ runs() {
     types "$1"
     prompted
 }
-# read_off PATTERN: what the screen has of it, with the lines put together that the terminal broke.
-read_off() { TMUX_TMPDIR=/tmp tmux -L "$tmux_name" capture-pane -p -J -t it | grep -oE -- "$1" | head -n 1; }
+# read_off PATTERN: what the screen has of it.
+read_off() { unbroken | grep -oE -- "$1" | head -n 1; }
 
 a_repository() {
     git init -q -b main "$W"

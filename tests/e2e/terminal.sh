@@ -26,6 +26,8 @@ open_terminal() {
 }
 on_screen() { TMUX_TMPDIR=/tmp tmux -L "$tmux_name" "$@" >/dev/null 2>&1; }
 shown() { TMUX_TMPDIR=/tmp tmux -L "$tmux_name" capture-pane -p -t it; }
+# unbroken: likewise, with the lines put together that the terminal broke; where it breaks one depends on how long $W is.
+unbroken() { TMUX_TMPDIR=/tmp tmux -L "$tmux_name" capture-pane -p -J -t it; }
 keys() { on_screen send-keys -t it "$@" || fail "the terminal is gone"; }
 # close_screen: the terminal goes, and whatever ran on it.
 close_screen() {
@@ -45,7 +47,7 @@ wait_for() {
         sleep 0.05
     done
 }
-screen_has() { shown | grep -qF -- "$1"; }
+screen_has() { unbroken | grep -qF -- "$1"; }
 # sees TEXT: it is on the screen, soon.
 sees() { wait_for "\"$1\" on the screen" screen_has "$1"; }
 lacks() { ! screen_has "$1" || { shown >&2; fail "the screen has \"$1\""; }; }
