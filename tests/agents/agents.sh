@@ -3,6 +3,8 @@
 # shellcheck shell=bash
 tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/terminal.sh"
+# OpenCode takes ten seconds to begin on two processors that have nothing else to do.
+patience=150
 
 # Without a second of waiting for what is not there: no host but this one answers (story.sh sees to it).
 export CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 DISABLE_AUTOUPDATER=1 DISABLE_TELEMETRY=1
@@ -100,7 +102,7 @@ asks() {
     command_of "$agent" "$prompt"
     printf '$ %s\n' "${RUN:+$RUN }${command[*]}" | cut -c1-200
     # shellcheck disable=SC2086
-    timeout "${ASK_SECONDS:-90}" ${RUN:-} "${command[@]}" >"$scratch/answer" 2>"$scratch/answer.errors" </dev/null
+    timeout "${ASK_SECONDS:-150}" ${RUN:-} "${command[@]}" >"$scratch/answer" 2>"$scratch/answer.errors" </dev/null
 }
 command_of() {
     case $1 in
@@ -109,4 +111,42 @@ command_of() {
         gemini) command=(gemini --yolo -m gemini-2.5-flash -p "$2") ;;
         opencode) command=(opencode run "$2") ;;
     esac
+}
+
+# opens AGENT [OPTION...]: in a terminal, in this directory; returns when it takes a prompt. RUN: words in front.
+opens() {
+    local command=("$@")
+    [[ $1 != gemini ]] || command+=(--yolo)
+    printf '$ %s   (in a terminal)\n' "${RUN:+$RUN }${command[*]}" | cut -c1-200
+    # shellcheck disable=SC2086
+    screen_env="LC_ALL=C.UTF-8 TERM=xterm-256color" open_terminal 120 40 ${RUN:-} "${command[@]}"
+    is_ready "$1"
+}
+is_ready() {
+    case $1 in
+        claude) sees "? for shortcuts" ;;
+        codex) sees "Ask Codex to do anything" ;;
+        gemini) sees "Type your message" ;;
+        opencode) sees "Ask anything" ;;
+    esac
+}
+# says PROMPT ANSWER: types a prompt into it and waits for the answer.
+says() {
+    sleep 0.5
+    keys -l "$1"
+    # What is typed as fast as this is taken for pasted text, where Enter would be a new line.
+    sleep 1
+    keys Enter
+    sees "$2"
+}
+# leaves AGENT: by its own command.
+leaves() {
+    sleep 0.5
+    case $1 in
+        claude | opencode) keys -l /exit ;;
+        codex | gemini) keys -l /quit ;;
+    esac
+    sleep 1
+    keys Enter
+    sees "${2:-ended with 0}"
 }

@@ -21,16 +21,17 @@ from protocols import PROTOCOLS
 
 
 def next_step(script, entries):
-    """What the model does now. `entries`: (kind, text) of the conversation, kind "user" or "result"."""
+    """What the model does now. `entries`: (kind, text) of the conversation. The kind is "user", "result" (of
+    a tool) or "said" (an answer of the model that calls no tool)."""
     for position in range(len(entries) - 1, -1, -1):
         kind, text = entries[position]
         if kind != "user":
             continue
         for part in script:
             if part["when"] in text:
-                done = sum(1 for kind, _ in entries[position:] if kind == "result")
-                steps = part["do"]
-                return steps[done] if done < len(steps) else {"say": "Understood."}
+                since = [kind for kind, _ in entries[position:]]
+                done, steps = since.count("result"), part["do"]
+                return steps[done] if done < len(steps) and "said" not in since else {"say": "Understood."}
     return {"say": "Understood."}
 
 

@@ -55,10 +55,12 @@ class Anthropic(Protocol):
 
     def entries(self, request):
         for message in request["messages"]:
-            if message["role"] == "assistant":
-                continue
             content = message["content"]
             parts = [] if isinstance(content, str) else content
+            if message["role"] == "assistant":
+                if not any(part.get("type") == "tool_use" for part in parts):
+                    yield "said", ""
+                continue
             results = [part for part in parts if part.get("type") == "tool_result"]
             for part in results:
                 yield "result", ""
@@ -103,6 +105,8 @@ class Responses(Protocol):
                 yield "result", ""
             elif item.get("role") == "user":
                 yield "user", text_of(item["content"])
+            elif item.get("role") == "assistant":
+                yield "said", ""
 
     def call_of(self, step, request):
         if "say" in step or "tool" in step:
@@ -161,6 +165,8 @@ class Gemini(Protocol):
     def entries(self, request):
         for content in request["contents"]:
             if content.get("role") == "model":
+                if not any("functionCall" in part for part in content["parts"]):
+                    yield "said", ""
                 continue
             results = [part for part in content["parts"] if "functionResponse" in part]
             for part in results:
@@ -198,6 +204,8 @@ class Chat(Protocol):
                 yield "result", ""
             elif message["role"] == "user":
                 yield "user", text_of(message["content"])
+            elif message["role"] == "assistant" and not message.get("tool_calls"):
+                yield "said", ""
 
     def answer(self, path, request, step, number):
         call = self.call_of(step, request)

@@ -9,7 +9,10 @@ if [[ -z ${UNWRITE_AGENTS:-} ]]; then
 fi
 bash "$tests/install.sh" "$UNWRITE_AGENTS" || exit
 UNWRITE_AGENTS=$(realpath "$UNWRITE_AGENTS")
-export UNWRITE_AGENTS agent=$3
+export UNWRITE_AGENTS agent=$3 UNWRITE_STORY_SECONDS=${UNWRITE_STORY_SECONDS:-500}
+# A home directory is not in a directory for temporary files, of which a confined run has its own.
+export TMPDIR=${UNWRITE_BUILD_DIR:?}/scratch
+mkdir -p "$TMPDIR" || exit 1
 tell=(bash "$tests/../e2e/story.sh" "../agents/$1" "$2")
 # Without the right to leave the network, a proxy that is not there keeps the agents to this machine.
 if unshare -n true 2>/dev/null; then

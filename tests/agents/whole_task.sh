@@ -26,23 +26,105 @@ task_is_done() {
 }'
     equal "$W/new.txt" made
     absent "$W/old.txt"
-    grep -q "The task is done." "$scratch/answer" || { cat "$scratch/answer" "$scratch/answer.errors" >&2; fail "there is no answer"; }
     heard "Read me."
     heard "return 0;"
 }
 
-ended_badly() {
-    tail -n 30 "$scratch/answer" "$scratch/answer.errors" >&2
-    fail "$agent ended with an error"
+# does_the_task [RUN...]: without a terminal.
+does_the_task() {
+    local RUN=$*
+    the_task
+    asks "$agent" "Please do the task." || {
+        tail -n 30 "$scratch/answer" "$scratch/answer.errors" >&2
+        fail "$agent ended with an error"
+    }
+    grep -q "The task is done." "$scratch/answer" || { cat "$scratch/answer" "$scratch/answer.errors" >&2; fail "there is no answer"; }
+    task_is_done
+}
+# does_the_task_in_a_terminal [RUN...]
+does_the_task_in_a_terminal() {
+    local RUN=$*
+    the_task
+    opens "$agent"
+    says "Please do the task." "The task is done."
+    leaves "$agent"
+    close_screen
+    task_is_done
+}
+# prepared: the project, and the agent with a user.
+prepared() {
+    repository
+    agents_at_work
+    home_of "$agent"
+}
+# all_the_ways_back: from the state after the task to the one before it, and forth again. The tree "before" is remembered,
+# and there is a checkpoint of that name.
+all_the_ways_back() {
+    remember after
+    u undo
+    same before
+    u redo
+    same after
+    u rollback before
+    same before
+    u redo
+    same after
+    u discard --yes
+    same before
+    u redo
+    same after
+    say "a review: the edit stays, the rest goes"
+    printf 'accept src/main.c\nreject new.txt\nreject old.txt\n' | unwrite review --script >"$scratch/out"
+    equal src/main.c 'int main(void)
+{
+    return 42;
+}'
+    absent new.txt
+    equal old.txt "old notes"
+    end
+    check_state
 }
 
 # The stand-in itself: the agent does the task in a plain directory.
 works_in_a_plain_directory() {
-    repository
-    agents_at_work
-    home_of "$agent"
-    the_task
+    prepared
     cd "$W"
-    asks "$agent" "Please do the task." || ended_badly
-    task_is_done
+    does_the_task
+}
+works_in_a_terminal_in_a_plain_directory() {
+    prepared
+    cd "$W"
+    does_the_task_in_a_terminal
+}
+works_in_a_mount() {
+    prepared
+    begin
+    remember before
+    u checkpoint before
+    does_the_task
+    all_the_ways_back
+}
+works_in_a_terminal_in_a_mount() {
+    prepared
+    begin
+    remember before
+    u checkpoint before
+    does_the_task_in_a_terminal
+    all_the_ways_back
+}
+works_in_a_run() {
+    prepared
+    begin
+    remember before
+    u checkpoint before
+    does_the_task unwrite run --
+    all_the_ways_back
+}
+works_in_a_terminal_in_a_run() {
+    prepared
+    begin
+    remember before
+    u checkpoint before
+    does_the_task_in_a_terminal unwrite run --on-exit keep --
+    all_the_ways_back
 }

@@ -38,9 +38,9 @@ close_screen() {
 }
 nothing_on() { [[ -z $(ps -o pid= -t "$1" 2>/dev/null) ]]; }
 
-# wait_for WHAT COMMAND...: until the command succeeds.
+# wait_for WHAT COMMAND...: until the command succeeds; $patience: for so many seconds.
 wait_for() {
-    local what=$1 end=$((SECONDS + 30))
+    local what=$1 end=$((SECONDS + ${patience:-30}))
     shift
     until "$@"; do
         ((SECONDS < end)) || { shown >&2 || true; fail "waited in vain for $what"; }
