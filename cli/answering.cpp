@@ -12,6 +12,7 @@
 #include <set>
 
 #include "base/syscalls.h"
+#include "cli/failure.h"
 #include "cli/prompt.h"
 #include "cli/text.h"
 
@@ -130,7 +131,7 @@ Result<bool> Answering::put_now(const overlay::Question& question) {
         if (choice == 'y' || choice == 'n' || choice == 'a') {
             const auto answered =
                 remote_->answer({}, question.number, choice != 'n', choice == 'a');
-            if (!answered) print("unwrite: " + harmless(answered.error().message()) + "\n");
+            if (!answered) print(failure_lines("approve", answered.error()));
             return true;
         }
         print(kChoices);

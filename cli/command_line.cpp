@@ -126,13 +126,6 @@ Words names_of_commands(const CLI::App& app) {
     return names;
 }
 
-/// "git undo" of "unwrite git undo"; empty for the program.
-std::string verb_of(const CLI::App& command) {
-    const std::string name = full_name(command);
-    const std::size_t space = name.find(' ');
-    return space == std::string::npos ? "" : name.substr(space + 1);
-}
-
 std::string help_hint(const CLI::App& command) {
     const std::string verb = verb_of(command);
     return "`unwrite help" + (verb.empty() ? "" : ' ' + verb) + "` " +
@@ -191,7 +184,8 @@ void describe_program(CLI::App& app) {
 }  // namespace
 
 CommandLine::CommandLine(Context& context, Words words)
-    : words_(std::move(words)),
+    : context_(context),
+      words_(std::move(words)),
       app_(
           "Take back anything that any process writes in a directory: the newest step, everything "
           "since a checkpoint, or the whole task.",
@@ -228,6 +222,7 @@ Result<> CommandLine::expect_known_commands() const {
             return std::find(names.begin(), names.end(), one) == names.end();
         });
         if (meant.empty()) meant = nearest(word, names);
+        context_.verb = verb_of(*level);
         return in_command(*level, "unknown command " + shown(word) + '.' + did_you_mean(meant));
     }
     return {};
@@ -281,6 +276,7 @@ Result<> CommandLine::parse() {
     } catch (const CLI::CallForVersion&) {
         text_ = app_.version() + '\n';
     } catch (const CLI::ParseError& error) {
+        context_.verb = verb_of(innermost(app_));
         return usage_error(error);
     }
     return {};

@@ -18,8 +18,8 @@ class CommandLine {
     CommandLine(const CommandLine&) = delete;
     CommandLine& operator=(const CommandLine&) = delete;
 
-    /// Puts the action of the command into the context. kUsage, in words for people, when the line
-    /// makes no sense. Called once.
+    /// Puts the verb and the action of the command into the context. kUsage, in words for people,
+    /// when the line makes no sense. Called once.
     Result<> parse();
 
     /// Of `--help` and `--version`: what to print instead of acting.
@@ -33,6 +33,7 @@ class CommandLine {
     Error usage_error(const CLI::ParseError& error) const;
     Error surplus(const CLI::App& chosen, const std::string& word) const;
 
+    Context& context_;
     std::vector<std::string> words_;
     std::vector<std::string> rest_;  ///< what follows "--" of a command that takes another one
     std::size_t first_ = 0;          ///< of the words: the command's name

@@ -133,7 +133,7 @@ Result<> read_both(std::string_view text, const std::string& file, Config& confi
                    ToolsConfig& tools) {
     if (text.size() > kMostBytes) {
         return Error(ErrorKind::kUsage, EFBIG,
-                     "read " + quote_name(file) + ": it has more than 1 MiB");
+                     "cannot read " + quote_name(file) + ": it is larger than 1 MiB");
     }
     const std::map<std::string, Setter> keys = {
         {"durability", one_of("process", "power", config.durable)},
@@ -214,7 +214,7 @@ Result<UserFile> read_user_config() {
     if (!real) return own;
     Result<std::string> text = sys::read_file_at(AT_FDCWD, *real);
     if (!text && text.error().number() == ENOENT) return own;
-    if (!text) return text.error().with_context("read " + quote_name(own.file));
+    if (!text) return text.error().with_context("cannot read " + quote_name(own.file));
     own.text = *std::move(text);
     return own;
 }

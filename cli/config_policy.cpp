@@ -67,7 +67,7 @@ Result<Rule> read_rule(const toml::node& node, const std::string& file) {
 
 Error wrong_value(const std::string& file, const toml::source_region& at, const std::string& why) {
     return Error(ErrorKind::kUsage, EINVAL,
-                 fmt::format("read {}:{}: {}", quote_name(file), at.begin.line, why),
+                 fmt::format("{}:{}: {}", quote_name(file), at.begin.line, why),
                  "`unwrite config` lists the keys");
 }
 

@@ -13,8 +13,8 @@ namespace {
 Result<UniqueFd> state_directory(int workspace) {
     Result<UniqueFd> state = sys::open_at(workspace, ".unwrite", O_RDONLY | O_DIRECTORY);
     if (state || state.error().number() != ENOENT) return state;
-    return Error(ErrorKind::kNoWorkspace, ENOENT, "config: there is no workspace here",
-                 "`unwrite mount DIR` makes one");
+    return Error(ErrorKind::kNoWorkspace, ENOENT, "there is no workspace here",
+                 "`unwrite mount DIR` makes DIR a workspace");
 }
 
 }  // namespace
@@ -24,7 +24,7 @@ Result<std::string> read_workspace_config(int workspace) {
     if (!state) return std::string();  // the session says what is wrong with it
     Result<std::string> text = sys::read_file_at(state->get(), "config.toml");
     if (!text && text.error().number() == ENOENT) return std::string();
-    if (!text) return text.error().with_context(std::string("read ") + kWorkspaceConfig);
+    if (!text) return text.error().with_context(std::string("cannot read ") + kWorkspaceConfig);
     return text;
 }
 
@@ -48,7 +48,8 @@ Result<> replace_workspace_config(int workspace, const std::string& before, cons
     TRY(accepted(config));
     const Result<> written =
         sys::replace_file_at(state.get(), "config.toml", text, 0600, sys::Durable::kYes);
-    if (!written) return written.error().with_context(std::string("write ") + kWorkspaceConfig);
+    if (!written)
+        return written.error().with_context(std::string("cannot write ") + kWorkspaceConfig);
     return {};
 }
 

@@ -21,6 +21,7 @@
 #include "base/confinement.h"
 #include "base/syscalls.h"
 #include "cli/confine_view.h"
+#include "cli/failure.h"
 #include "cli/guard.h"
 #include "cli/passed_on.h"
 #include "cli/text.h"
@@ -109,7 +110,8 @@ Result<> enter_walls(const Confinement& confinement, std::vector<std::string>& m
     }
     for (const std::string& place : writable_places(confinement)) {
         const Result<> allowed = wall->allow(place);
-        if (!allowed) return allowed.error().with_context("allow " + quote_name(place));
+        if (!allowed)
+            return allowed.error().with_context("cannot make " + quote_name(place) + " writable");
     }
     return wall->enforce();
 }
@@ -127,17 +129,17 @@ int execute(const std::vector<std::string>& command) {
     ignore(sys::close_from(STDERR_FILENO + 1), "they are closed on exec as well");
     ::execvp(arguments[0], arguments.data());
     const Error failure = sys::last_error();
-    say(not_started_words(command[0], failure.number()));
+    fmt::print(stderr, "{}", failure_lines("run", not_started(command[0], failure.number())));
     return failure.number() == ENOENT ? 127 : 126;
 }
 
 /// Names what is missing; true when the command may run all the same.
 bool may_run(const Confinement& confinement, const std::vector<std::string>& missing) {
     if (missing.empty()) return true;
-    say((confinement.required ? "run: this machine does not allow "
+    say((confinement.required ? "run: this machine lacks "
                               : "the command is confined less than it could be; missing: ") +
         joined(missing));
-    if (confinement.required) say("nothing was run, for --require-confinement was given");
+    if (confinement.required) say("nothing was run, because of --require-confinement");
     return !confinement.required;
 }
 
@@ -191,7 +193,8 @@ Result<Pipe> make_pipe() {
     std::vector<std::string> missing;
     Result<> view = make_view(confinement, missing);
     if (view && !confinement.network) view = sys::bring_up_loopback();
-    if (view && ::chdir(here.c_str()) != 0) view = sys::last_error().with_context("enter " + here);
+    if (view && ::chdir(here.c_str()) != 0)
+        view = sys::last_error().with_context("cannot enter " + here);
     if (!view) {
         report_code(report, kNoView, view.error().message());
         ::_exit(1);
@@ -278,8 +281,8 @@ Result<int> run_confined(const Confinement& confinement, const std::vector<std::
     if (attempt.ran) return attempt.code;
     if (!confinement.network) {
         return Error(ErrorKind::kRefused, EPERM,
-                     "run: this machine does not allow to take away the network: " + attempt.why,
-                     "nothing was run");
+                     "run: the network cannot be taken away on this machine: " + attempt.why,
+                     "`unwrite run --network host` runs it with the network");
     }
     const pid_t child = ::fork();
     if (child < 0) return sys::last_error().with_context("run");

@@ -49,7 +49,7 @@ std::vector<std::string> private_directories() {
 
 Result<> copy(Copies& copies, const std::string& from, const std::string& to) {
     Result<UniqueFd> tree = sys::copy_mounts(from);
-    if (!tree) return tree.error().with_context("copy the mounts at " + from);
+    if (!tree) return tree.error().with_context("cannot copy the mounts at " + from);
     copies.emplace_back(std::move(*tree), to);
     return {};
 }
@@ -69,7 +69,7 @@ Result<> put(const UniqueFd& tree, const std::string& path) {
         TRY(sys::make_node(AT_FDCWD, path, S_IFREG | 0600, 0));
     }
     const Result<> placed = sys::put_mounts(tree.get(), path);
-    return placed ? placed : placed.error().with_context("mount " + path);
+    return placed ? placed : placed.error().with_context("cannot mount " + path);
 }
 
 Result<> put_all(const Copies& copies) {

@@ -276,7 +276,7 @@ Result<control::DaemonInfo> start_daemon(DaemonOptions options) {
     const UniqueFd reading(ends[0]);
     UniqueFd writing(ends[1]);
     const pid_t child = ::fork();
-    if (child < 0) return sys::last_error().with_context("start the daemon");
+    if (child < 0) return sys::last_error().with_context("cannot start the daemon");
     if (child == 0) {
         ::setsid();
         if (::fork() == 0) become_daemon(std::move(options), writing);
@@ -286,8 +286,8 @@ Result<control::DaemonInfo> start_daemon(DaemonOptions options) {
     const std::string answer = read_all(reading.get());
     ::waitpid(child, nullptr, 0);
     if (answer.empty()) {
-        return Error(ErrorKind::kSystem, EIO, "start the daemon: it died",
-                     "see .unwrite/daemon.log");
+        return Error(ErrorKind::kSystem, EIO, "the daemon ended as soon as it was started",
+                     "`cat .unwrite/daemon.log` shows why");
     }
     TRY_ASSIGN(const control::Json json, control::parse_answer(answer, 1));
     control::DaemonInfo info;

@@ -19,8 +19,7 @@ using overlay::ChangeKind;
 namespace {
 
 Error bad_line(std::size_t number, const std::string& why) {
-    return Error(ErrorKind::kUsage, EINVAL,
-                 fmt::format("read the script, line {}: {}", number, why),
+    return Error(ErrorKind::kUsage, EINVAL, fmt::format("line {} of the script: {}", number, why),
                  "a line is `accept PATH`, `reject PATH` or `accept-hunks 1,3 PATH`");
 }
 
@@ -64,7 +63,7 @@ Result<Judgement> parse_line(std::string_view line, std::size_t number) {
         judgement.verdict = Verdict::kParts;
         TRY_ASSIGN(judgement.hunks, parse_hunks(take_word(line), number));
     } else {
-        return bad_line(number, quote_name(verb) + " is no verb");
+        return bad_line(number, quote_name(verb) + " is not a word of a script");
     }
     TRY_ASSIGN(judgement.path, parse_path(line, number));
     return judgement;

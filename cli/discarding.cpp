@@ -62,9 +62,9 @@ Result<Discarding> ask_to_discard(Context& context, Workspace& workspace, const 
     if (!what.since.empty()) context.notes.line("What was changed before the run stays.");
     warn_of_behind(context, foreseen);
     const Result<std::string> git = git_losses(workspace, what.since, git_state_of(status.tags));
-    context.notes.print(
-        git ? *git
-            : "unwrite: what git loses is not known: " + harmless(git.error().message()) + "\n");
+    context.notes.print(git ? *git
+                            : "unwrite: could not find out what git loses: " +
+                                  harmless(git.error().message()) + ".\n");
     const Answers answers{{"yes", "no"}};
     const Hands hands = hands_in(status.changes, log.origins);
     if (hands.agents && hands.user && !what.whole) {

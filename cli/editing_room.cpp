@@ -47,7 +47,7 @@ std::shared_ptr<const overlay::Policy> known_policy() {
 Result<std::unique_ptr<mcp::Room>> enter_mounted(const std::string& directory, bool agent) {
     TRY_ASSIGN(Workspace workspace, Workspace::open_mounted(directory));
     auto root = sys::open_at(AT_FDCWD, workspace.root(), O_RDONLY | O_DIRECTORY);
-    if (!root) return root.error().with_context("enter " + quote_name(workspace.root()));
+    if (!root) return root.error().with_context("cannot enter " + quote_name(workspace.root()));
     TRY_ASSIGN(auto files, overlay::EditFiles::open(*std::move(root),
                                                     {workspace.root(), known_policy(), agent}));
     workspace.remote()->keep_connection();
@@ -99,8 +99,7 @@ Result<std::string> path_in_mount(const Context& context, const std::string& pat
     const std::string plain = absolute_path(context.base, path);
     if (!control::is_within(plain, workspace.root())) {
         return Error(ErrorKind::kUsage, EINVAL,
-                     "find " + quote_name(path) + ": it is not in the workspace " +
-                         quote_name(workspace.root()));
+                     quote_name(path) + " is not in the workspace " + quote_name(workspace.root()));
     }
     return plain;
 }
@@ -109,7 +108,7 @@ Result<std::string> read_input(const std::string& file, std::size_t most) {
     UniqueFd opened;
     if (file != "-") {
         auto fd = sys::open_at(AT_FDCWD, file, O_RDONLY);
-        if (!fd) return fd.error().with_context("read " + quote_name(file));
+        if (!fd) return fd.error().with_context("cannot read " + quote_name(file));
         opened = *std::move(fd);
     }
     const int fd = opened ? opened.get() : STDIN_FILENO;
@@ -119,7 +118,7 @@ Result<std::string> read_input(const std::string& file, std::size_t most) {
         if (got < 0) {
             const Error error = sys::last_error();
             if (error.number() == EINTR) continue;
-            return error.with_context("read " + quote_name(file));
+            return error.with_context("cannot read " + quote_name(file));
         }
         if (got == 0) return text;
         text.append(bytes, static_cast<std::size_t>(got));

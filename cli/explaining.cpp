@@ -42,7 +42,7 @@ Result<overlay::Explained> explain_path(const Context& context, const std::strin
     const std::string plain = absolute_path(context.base, path);
     if (!control::is_within(plain, root)) {
         return Error(ErrorKind::kUsage, EINVAL,
-                     "explain " + quote_name(path) + ": it is not in " + quote_name(root));
+                     quote_name(path) + " is not in the workspace " + quote_name(root));
     }
     TRY_ASSIGN(const auto policy, configured_policy(context.base));
     const Result<struct stat> st = sys::stat_at(AT_FDCWD, plain);

@@ -36,9 +36,9 @@ Result<FileChange> FileSet::look(const std::string& path) {
     std::error_code failure;
     FileChange file;
     file.path = std::filesystem::weakly_canonical(path, failure).string();
-    if (failure) return Error(failure.value()).with_context("find " + quote_name(path));
+    if (failure) return Error(failure.value()).with_context("cannot find " + quote_name(path));
     const auto state = files_->look(file.path, kMostBytes);
-    if (!state) return state.error().with_context("read " + quote_name(file.path));
+    if (!state) return state.error().with_context("cannot read " + quote_name(file.path));
     if (state->kind == edit::FileKind::kAbsent) {
         TRY_ASSIGN(const auto missing, files_->missing_directories(below(file.path)));
         for (const std::string& directory : missing)
@@ -46,7 +46,7 @@ Result<FileChange> FileSet::look(const std::string& path) {
         return file;
     }
     if (state->kind != edit::FileKind::kFile)
-        return about(file.path, "it is no regular file, or a link that leads nowhere");
+        return about(file.path, "it is not a regular file, or it is a link that leads nowhere");
     if (state->size > kMostBytes) return about(file.path, "it is larger than 4 MiB");
     file.before = state->bytes;
     return file;
@@ -59,9 +59,9 @@ Result<> FileSet::change(const FileChange& file, const std::optional<std::string
                    : files_->remove(below(file.path), expected.value_or(Digest()));
     if (!done && done.error().kind() == ErrorKind::kConflict)
         return Error(ErrorKind::kConflict, ESTALE,
-                     "change " + quote_name(file.path) + ": somebody else just changed it",
+                     "cannot change " + quote_name(file.path) + ": somebody else just changed it",
                      "try again");
-    return done ? done : done.error().with_context("change " + quote_name(file.path));
+    return done ? done : done.error().with_context("cannot change " + quote_name(file.path));
 }
 
 Result<> FileSet::change_all(const std::vector<FileChange>& changes, std::size_t& done) {
@@ -72,7 +72,8 @@ Result<> FileSet::change_all(const std::vector<FileChange>& changes, std::size_t
             if (!made && made.error().number() != EEXIST) return made;
         }
         const auto prepared = files_->prepare(below(file.path), *file.after, std::nullopt);
-        if (!prepared) return prepared.error().with_context("write " + quote_name(file.path));
+        if (!prepared)
+            return prepared.error().with_context("cannot write " + quote_name(file.path));
     }
     for (; done < changes.size(); ++done) {
         const FileChange& file = changes[done];

@@ -45,8 +45,8 @@ bool names_a_place_within(const std::string& workspace) {
 
 Result<> expect_git_message(const std::string& message) {
     if (!message.empty()) return {};
-    return Error(ErrorKind::kUsage, EINVAL, "commit to git: it needs a message",
-                 "give one with -m");
+    return Error(ErrorKind::kUsage, EINVAL, "commit: --git needs a message",
+                 "`unwrite commit --git -m TEXT`");
 }
 
 Result<> expect_own_git_untouched(Workspace& workspace) {
@@ -55,16 +55,19 @@ Result<> expect_own_git_untouched(Workspace& workspace) {
     git::GitState now = git_state_of(workspace.root());
     if (now.layout == git::Layout::kFile && names_a_place_within(workspace.root())) {
         return Error(ErrorKind::kConflict, EBUSY,
-                     "commit --git PATH: the repository lies elsewhere in the workspace",
-                     "accept everything, or leave --git out");
+                     "commit: --git with paths does not work here, because the repository lies "
+                     "elsewhere in the workspace",
+                     "`unwrite commit --git -m TEXT` accepts everything");
     }
     now.index = before.index;
     now = without_accepted(before, std::move(now), status.changes);
     const std::string changed = git_change_words(before, now);
     if (changed.empty()) return {};
     return Error(ErrorKind::kConflict, EBUSY,
-                 "commit --git PATH: the task changed the repository itself: " + changed,
-                 "accept everything, or leave --git out");
+                 "commit: --git with paths cannot be used, because the task changed the repository "
+                 "itself: " +
+                     changed,
+                 "`unwrite commit --git -m TEXT` accepts everything");
 }
 
 Result<> expect_git_of_person(Workspace& workspace, const git::Scope& settled) {
@@ -76,10 +79,11 @@ Result<> expect_git_of_person(Workspace& workspace, const git::Scope& settled) {
     TRY_ASSIGN(const overlay::Log log, workspace.operations().log("", true, true));
     if (!agent_changed_what_git_obeys(log)) return {};
     const std::string name = quote_name(*path);
-    return Error(ErrorKind::kRefused, EPERM,
-                 "run git: an agent may have changed " + name + ", which says what git runs",
-                 "look at `unwrite diff " + name + "`, then `unwrite commit " + name +
-                     "` accepts it, `unwrite restore " + name + "` takes it back");
+    return Error(
+        ErrorKind::kRefused, EPERM,
+        "git was not run, because an agent may have changed " + name + ", which says what git runs",
+        "`unwrite diff " + name + "` shows the change, `unwrite commit " + name +
+            "` accepts it, `unwrite restore " + name + "` takes it back");
 }
 
 Result<git::Accepted> commit_to_git(Workspace& workspace, const git::Scope& scope,

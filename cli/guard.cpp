@@ -176,12 +176,13 @@ int exit_code_of(const Ended& ended) {
     return WEXITSTATUS(ended.status);
 }
 
-std::string not_started_words(const std::string& command, int number) {
-    std::string advice = "unwrite run -- sh -c '...' runs what a shell understands";
-    if (number == ENOENT) advice = "check the spelling; aliases are known to your shell alone";
-    if (number == EACCES) advice = "if it is a program, \"chmod +x\" makes it executable";
+Error not_started(const std::string& command, int number) {
+    std::string advice = "`unwrite run -- sh -c COMMAND` runs what a shell understands";
+    if (number == ENOENT) advice = "check the spelling; only your shell knows your aliases";
+    if (number == EACCES) advice = "if it is a program, `chmod +x` makes it executable";
     if (number == ENOEXEC) advice = "a script begins with a line such as #!/bin/sh";
-    return "run " + quote_name(command) + ": " + Error(number).message() + "\nhint: " + advice;
+    return Error(ErrorKind::kSystem, number,
+                 "run " + quote_name(command) + ": " + Error(number).message(), advice);
 }
 
 Result<Guard> Guard::fork(GuardOptions options) {

@@ -29,8 +29,8 @@ struct Ended {
 /// What a shell would return: the exit code, 128 + signal, 126 or 127.
 int exit_code_of(const Ended& ended);
 
-/// Why a command could not be started, and what to do: two lines.
-std::string not_started_words(const std::string& command, int number);
+/// Why a command could not be started, and what to do.
+Error not_started(const std::string& command, int number);
 
 class Guard {
  public:

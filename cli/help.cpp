@@ -170,6 +170,12 @@ std::string full_name(const CLI::App& command) {
     return (above != nullptr ? full_name(*above) + ' ' : "") + command.get_name();
 }
 
+std::string verb_of(const CLI::App& command) {
+    const std::string name = full_name(command);
+    const std::size_t space = name.find(' ');
+    return space == std::string::npos ? "" : name.substr(space + 1);
+}
+
 std::string help_text(const CLI::App& command) {
     static const Help kNone;
     const Help* described = help_of(command);

@@ -27,6 +27,8 @@ const Help* help_of(const CLI::App& command);
 
 /// "unwrite git undo": the names from the program down to `command`.
 std::string full_name(const CLI::App& command);
+/// "git undo" of "unwrite git undo"; empty for the program.
+std::string verb_of(const CLI::App& command);
 
 /// The text of `unwrite COMMAND --help`, or of `unwrite --help` for the program itself. No line is
 /// longer than 80 columns unless a single word is.

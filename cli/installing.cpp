@@ -41,7 +41,7 @@ Result<std::string> memory_directory() {
     const char* home = std::getenv("HOME");
     if (home != nullptr && home[0] == '/')
         return std::string(home) + "/.local/state/unwrite/integrations";
-    return Error(ErrorKind::kUsage, ENOENT, "find where to remember what was: HOME is not set");
+    return Error(ErrorKind::kUsage, ENOENT, "HOME is not set, so the settings cannot be found");
 }
 
 std::string memory_name(const Integration& integration) {
@@ -55,9 +55,9 @@ Result<UniqueFd> open_memory() {
     fs::create_directories(fs::path(directory).parent_path(), failure);
     if (const auto made = sys::make_directory(AT_FDCWD, directory, 0700);
         !made && made.error().number() != EEXIST)
-        return made.error().with_context("make " + quote_name(directory));
+        return made.error().with_context("cannot make " + quote_name(directory));
     auto fd = sys::open_at(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
-    if (!fd) return fd.error().with_context("enter " + quote_name(directory));
+    if (!fd) return fd.error().with_context("cannot enter " + quote_name(directory));
     return fd;
 }
 
@@ -111,7 +111,7 @@ Result<> remember(const Integration& integration, const Memory& memory) {
                    {"files", std::move(rows)}};
     const auto written = sys::replace_file_at(directory.get(), memory_name(integration),
                                               control::dump(all) + "\n", 0600, sys::Durable::kYes);
-    return written ? written : written.error().with_context("remember what was before");
+    return written ? written : written.error().with_context("cannot remember what was before");
 }
 
 Result<std::string> added(const Piece& piece, const std::optional<std::string>& now) {
@@ -155,7 +155,8 @@ Result<PlannedPiece> plan_one_removal(const Piece& piece, FileChange file,
     }
     const std::string before = memory != nullptr ? memory->before.value_or("") : "";
     auto rest = taken_out(piece, *file.before, before);
-    if (!rest) return rest.error().with_context("take the entry out of " + quote_name(file.path));
+    if (!rest)
+        return rest.error().with_context("cannot take the entry out of " + quote_name(file.path));
     const bool nothing_left = *rest == "{}" || *rest == "{}\n" || rest->empty();
     const bool changes = *rest != *file.before;
     if (memory != nullptr && !memory->before && nothing_left) {
@@ -246,7 +247,7 @@ Result<> remove_install(FileSet& files, const Integration& integration, const In
     TRY_ASSIGN(const UniqueFd directory, open_memory());
     const auto forgotten = sys::unlink(directory.get(), memory_name(integration));
     if (!forgotten && forgotten.error().number() != ENOENT)
-        return forgotten.error().with_context("forget what was before");
+        return forgotten.error().with_context("cannot forget what was before");
     return {};
 }
 

@@ -70,7 +70,8 @@ Result<Integration> codex() {
     } else if (home != nullptr && home[0] == '/') {
         directory = std::string(home) + "/.codex";
     } else {
-        return Error(ErrorKind::kUsage, ENOENT, "find the configuration of codex: HOME is not set");
+        return Error(ErrorKind::kUsage, ENOENT,
+                     "HOME is not set, so the configuration of codex cannot be found");
     }
     return Integration{
         "codex",
@@ -91,7 +92,7 @@ Result<Integration> integration_of(const std::string& agent, const std::string& 
     if (agent == "gemini-cli" || agent == "gemini") return gemini_cli(project);
     if (agent == "opencode") return opencode(project);
     return Error(ErrorKind::kUsage, EINVAL, "integrate " + agent + ": there is no such agent",
-                 "known are " + known_agents() + "; for others see docs/mcp.md");
+                 "the agents are " + known_agents() + "; docs/mcp.md tells about others");
 }
 
 }  // namespace unwrite::cli

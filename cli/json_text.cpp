@@ -300,8 +300,8 @@ Result<OrderedJson> parse_commented(std::string_view text) {
     auto json = OrderedJson::parse(text, watch, /*allow_exceptions=*/false,
                                    /*ignore_comments=*/true);
     if (deep) return not_json("it is nested too deeply");
-    if (json.is_discarded()) return not_json("it is no JSON");
-    if (!json.is_object()) return not_json("it is no JSON object");
+    if (json.is_discarded()) return not_json("it is not JSON");
+    if (!json.is_object()) return not_json("it is not a JSON object");
     return json;
 }
 

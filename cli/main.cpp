@@ -9,6 +9,7 @@
 
 #include "base/syscalls.h"
 #include "cli/command_line.h"
+#include "cli/failure.h"
 #include "cli/text.h"
 #include "control/protocol.h"
 
@@ -16,15 +17,8 @@ namespace unwrite::cli {
 
 namespace {
 
-/// The error of the chosen command: "unwrite: <verb> <subject>: <reason>", then a hint.
 void report(Context& context, const Error& error) {
-    const bool verbatim = context.verb == "undo" && error.kind() == ErrorKind::kNothing;
-    // An error that carries no words of its own begins with the verb here.
-    const std::string text =
-        error.text().empty() ? context.verb + ": " + error.message() : error.message();
-    context.notes.line(verbatim ? text : "unwrite: " + harmless(text));
-    if (!error.advice().empty() && !verbatim)
-        context.notes.line("hint: " + harmless(error.advice()));
+    tell_failure(context, error);
     if (context.json) {
         context.out.line(control::dump(control::Json{{"error", control::encode_error(error)}}));
     }
@@ -42,12 +36,12 @@ std::string current_directory() {
 Result<> find_base(Context& context, const std::string& directory) {
     const std::string here = current_directory();
     if (here.empty() && !directory.starts_with('/')) {
-        return Error(ErrorKind::kSystem, ENOENT, "find the current directory: it is gone",
-                     "`cd .` may find it again");
+        return Error(ErrorKind::kSystem, ENOENT, "the current directory is gone",
+                     "`cd .` enters it again if it was made anew");
     }
     const Result<std::string> base = real_path(here, directory.empty() ? "." : directory);
     if (!base)
-        return base.error().with_context("enter " +
+        return base.error().with_context("cannot enter " +
                                          quote_name(directory.empty() ? "." : directory));
     context.base = *base;
     return {};

@@ -62,7 +62,7 @@ Result<> wait_for_end(const control::Remote& remote) {
     } while (ready < 0 && sys::last_error().number() == EINTR);
     if (ready > 0) return {};
     return Error(ErrorKind::kSystem, ETIMEDOUT, "unmount: the daemon is still busy after a minute",
-                 fmt::format("wait, or end process {} by force", remote.info().pid));
+                 fmt::format("wait, or `kill -9 {}` ends it", remote.info().pid));
 }
 
 void tell_waiting(Context& context, const std::string& directory) {
@@ -87,7 +87,7 @@ Result<> check_place(const std::string& directory, const std::vector<control::Mo
     if (directory == "/") {
         return cannot(directory, ErrorKind::kUsage, EINVAL,
                       "the root of the whole system cannot be a workspace",
-                      "name a directory below it");
+                      "`unwrite mount DIR` takes a directory below it");
     }
     for (const control::MountPoint& mount : mounts) {
         if (mount.path == directory) {
@@ -98,12 +98,13 @@ Result<> check_place(const std::string& directory, const std::vector<control::Mo
             return cannot(
                 directory, ErrorKind::kUsage, EINVAL,
                 "it lies inside the workspace " + quote_name(mount.path) + ", which is mounted",
-                "nothing is needed: changes there are kept by that workspace");
+                "nothing is needed: that workspace records its changes, `unwrite status` shows "
+                "them");
         }
         if (control::is_within(mount.path, directory)) {
             return cannot(directory, ErrorKind::kUsage, EINVAL,
                           "the workspace " + quote_name(mount.path) + " below it is mounted",
-                          "`unwrite unmount " + quote_name(mount.path) + "` first");
+                          "`unwrite unmount " + quote_name(mount.path) + "` ends that mount first");
         }
     }
     return {};
@@ -115,7 +116,7 @@ Result<> check_apart(const std::string& directory, const std::string& at) {
         return cannot(
             directory, ErrorKind::kUsage, EINVAL,
             "the mount point " + quote_name(at) + " and the workspace lie within each other",
-            "leave --at away to mount over the directory itself");
+            "`unwrite mount DIR` without --at mounts over the directory itself");
     }
     return {};
 }
@@ -146,7 +147,7 @@ Result<std::string_view> word_of(const char* name, const std::vector<std::string
     const std::string_view said = variable(name);
     if (said.empty() || std::find(words.begin(), words.end(), said) != words.end()) return said;
     return Error(ErrorKind::kUsage, EINVAL,
-                 fmt::format("mount: {}={} means nothing", name, quote_name(said)),
+                 fmt::format("mount: {} cannot be {}", name, quote_name(said)),
                  fmt::format("set it to {}, or not at all", fmt::join(words, " or ")));
 }
 
@@ -271,7 +272,8 @@ Result<> unmount_workspace(Context& context, const Workspace& workspace, bool fo
         return Error(ErrorKind::kSystem, EBUSY,
                      "unmount " + quote_name(mount.path) + ": files there are open in " +
                          user_words(holding),
-                     "end these processes, or use --force, after which their files give errors");
+                     "end these processes, or `unwrite unmount --force` ends the mount and their "
+                     "files give errors");
     }
     TRY(workspace.remote()->stop());
     TRY(wait_for_end(*workspace.remote()));

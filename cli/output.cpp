@@ -43,7 +43,7 @@ Result<> Output::flush() {
         if (put >= 0) {
             rest.remove_prefix(static_cast<std::size_t>(put));
         } else if (const Error error = sys::last_error(); error.number() != EINTR) {
-            outcome_ = error.with_context("write output");
+            outcome_ = error.with_context("cannot write output");
         }
     }
     buffer_.clear();

@@ -7,6 +7,7 @@
 #include "cli/decision.h"
 #include "cli/discarding.h"
 #include "cli/editors.h"
+#include "cli/failure.h"
 #include "cli/heaps.h"
 #include "cli/prompt.h"
 #include "cli/render.h"
@@ -102,7 +103,7 @@ Result<Turn> take_back(Context& context, Workspace& workspace, const Question& q
     }
     const auto moved = discard_of_agents(workspace.operations(), what, false);
     if (!moved && moved.error().kind() == ErrorKind::kConflict) {
-        context.notes.line("unwrite: " + harmless(moved.error().message()));
+        tell_failure(context, moved.error());
         return Turn::kAgain;
     }
     if (!moved) return moved.error();

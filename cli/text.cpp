@@ -55,7 +55,7 @@ bool is_plain(char c) {
 }
 
 Error bad(const std::string& text, const char* wanted) {
-    return Error(ErrorKind::kUsage, EINVAL, "read \"" + quote_name(text) + "\": not " + wanted);
+    return Error(ErrorKind::kUsage, EINVAL, "\"" + quote_name(text) + "\" is not " + wanted);
 }
 
 struct Unit {

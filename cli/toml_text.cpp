@@ -15,7 +15,7 @@ Result<toml::table> parsed(std::string_view text) {
         return toml::parse(text);
     } catch (const toml::parse_error& error) {
         return Error(ErrorKind::kUsage, EINVAL,
-                     fmt::format("it is no TOML: line {}: {}", error.source().begin.line,
+                     fmt::format("it is not TOML: line {}: {}", error.source().begin.line,
                                  error.description()));
     }
 }

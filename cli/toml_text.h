@@ -10,7 +10,7 @@
 namespace unwrite::cli {
 
 /// `text` with `table` (the text of one table, header first) behind it; unchanged when it has such
-/// a table already. Errors, in words that follow a file's name: kUsage when `text` is no TOML;
+/// a table already. Errors, in words that follow a file's name: kUsage when `text` is not TOML;
 /// kConflict when it has something else in its place.
 Result<std::string> with_table(std::string_view text, std::string_view table);
 

@@ -20,8 +20,8 @@ std::string parent_of(const std::string& path) {
 
 Error none(const std::string& directory) {
     return Error(ErrorKind::kNoWorkspace, ENOENT,
-                 "find a workspace at or above " + quote_name(directory) + ": there is none",
-                 "`unwrite mount DIR` makes one");
+                 "there is no workspace at or above " + quote_name(directory),
+                 "`unwrite mount DIR` makes DIR a workspace");
 }
 
 /// A workspace that is mounted somewhere else is held by a daemon: which one?
@@ -65,12 +65,13 @@ Error unreachable(const control::MountPoint& mount) {
     const Result<UniqueFd> fd = sys::open_at(AT_FDCWD, mount.path, O_PATH);
     if (fd && sys::statvfs_fd(fd->get())) {
         return {ErrorKind::kNoWorkspace, ENOTCONN,
-                "reach " + path + ": its daemon is there, its socket is not found",
+                "cannot reach the mount " + path +
+                    ": its daemon is running, but its socket is not found",
                 "set XDG_RUNTIME_DIR to what it was when " + path +
-                    " was mounted; in the configuration of an agent's client, for `unwrite mcp`"};
+                    " was mounted; for `unwrite mcp` in the configuration of the agent's client"};
     }
-    return {ErrorKind::kNoWorkspace, ENOTCONN, "reach " + path + ": its daemon is gone",
-            "`unwrite mount " + path + "` clears the dead mount away and mounts again"};
+    return {ErrorKind::kNoWorkspace, ENOTCONN, "the mount " + path + " is dead: its daemon is gone",
+            "`unwrite mount " + path + "` removes the dead mount and mounts again"};
 }
 
 /// Where the workspace of a directory is: at a mount, or beside its state directory.
@@ -151,7 +152,7 @@ Result<Workspace> Workspace::open_mounted(const std::string& directory) {
     if (const std::optional<control::MountPoint> mount = mount_of_raw(state))
         return of_mount(*mount);
     return Error(ErrorKind::kNoWorkspace, ENOTCONN,
-                 "find the mount of " + quote_name(state) + ": it is not mounted",
+                 "the workspace " + quote_name(state) + " is not mounted",
                  "`unwrite mount " + quote_name(state) + "` mounts it");
 }
 
@@ -179,7 +180,7 @@ Result<std::string> Workspace::inside(const std::string& base, const std::string
         }
     }
     return Error(ErrorKind::kUsage, EINVAL,
-                 "find " + quote_name(path) + ": it is not in the workspace " + quote_name(root_));
+                 quote_name(path) + " is not in the workspace " + quote_name(root_));
 }
 
 }  // namespace unwrite::cli

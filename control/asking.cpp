@@ -20,9 +20,10 @@ constexpr std::chrono::seconds kKept{2};
 
 /// An answer that does not come is the daemon's end, whichever call noticed it.
 Error gone(const Error& error) {
-    return Error(ErrorKind::kNoWorkspace, error.number(),
-                 "ask the daemon: it went away (" + error.message() + ")",
-                 "see daemon.log in the state directory; `unwrite mount` starts it again");
+    return Error(
+        ErrorKind::kNoWorkspace, error.number(),
+        "the daemon of this mount has ended (" + error.message() + ")",
+        "`unwrite mount` starts it again; daemon.log in the state directory says why it ended");
 }
 
 void wait_patiently(const Channel& channel, const Patience& patience) {

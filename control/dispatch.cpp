@@ -60,16 +60,17 @@ Error for_the_user(const std::string& what) {
 }
 
 Error no_such_command() {
-    return Error(ErrorKind::kUsage, EINVAL, "read request: there is no such command");
+    return Error(ErrorKind::kUsage, EINVAL, "cannot read the request: there is no such command");
 }
 
 Error too_long_a_cause() {
-    return Error(ErrorKind::kUsage, E2BIG, "read request: the cause is too long");
+    return Error(ErrorKind::kUsage, E2BIG, "cannot read the request: the cause is too long");
 }
 
 Error not_its_own() {
-    return Error(ErrorKind::kRefused, EPERM, "restore: it would take the work of others along",
-                 "`--dry-run` shows whose; ask the person who started `unwrite run` to do it");
+    return Error(
+        ErrorKind::kRefused, EPERM, "this would also undo changes made by others",
+        "`unwrite log --changes` shows whose; ask the person who started `unwrite run` to do it");
 }
 
 Result<Json> encoded(Result<> outcome) {

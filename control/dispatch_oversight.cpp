@@ -10,7 +10,7 @@ namespace unwrite::control {
 namespace {
 
 Error nobody_oversees() {
-    return Error(ErrorKind::kUsage, ENOSYS, "read request: nothing is overseen here");
+    return Error(ErrorKind::kUsage, ENOSYS, "cannot read the request: nothing is overseen here");
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ Fields::Fields(const Json& json) : json_(json) {
 void Fields::fail(const char* key) {
     if (outcome_) {
         outcome_ = Error(ErrorKind::kUsage, EINVAL,
-                         std::string("read message: bad member \"") + key + "\"");
+                         std::string("cannot read the message: bad member \"") + key + "\"");
     }
 }
 

@@ -24,7 +24,7 @@ constexpr std::array<std::pair<ErrorKind, const char*>, 9> kKinds = {{
 }};
 
 Error malformed(const char* why) {
-    return Error(ErrorKind::kUsage, EINVAL, std::string("read request: ") + why);
+    return Error(ErrorKind::kUsage, EINVAL, std::string("cannot read the request: ") + why);
 }
 
 std::uint8_t byte(char c) {
@@ -161,7 +161,7 @@ Result<Request> parse_request(std::string_view line) {
 
 Result<Json> parse_answer(std::string_view line, std::uint64_t id) {
     const auto wrong = [](const char* why) {
-        return Error(ErrorKind::kCorrupt, EPROTO, std::string("read answer: ") + why);
+        return Error(ErrorKind::kCorrupt, EPROTO, std::string("cannot read the answer: ") + why);
     };
     Result<Json> json = parse_json(line, kMaxAnswer);
     if (!json) return wrong("not JSON");
@@ -206,11 +206,12 @@ Json encode_error(const Error& error) {
     return Json{{"kind", kind},
                 {"number", error.number()},
                 {"text", encode_bytes(error.message())},
-                {"advice", encode_bytes(error.advice())}};
+                {"hint", encode_bytes(error.advice())}};
 }
 
 Error decode_error(const Json& json) {
-    if (!json.is_object()) return Error(ErrorKind::kCorrupt, EPROTO, "read answer: no error");
+    if (!json.is_object())
+        return Error(ErrorKind::kCorrupt, EPROTO, "cannot read the answer: no error");
     ErrorKind kind = ErrorKind::kSystem;
     const std::string name = text_at(json, "kind");
     for (const auto& [value, text] : kKinds) {
@@ -219,7 +220,7 @@ Error decode_error(const Json& json) {
     const auto number = json.find("number");
     const bool known = number != json.end() && number->is_number_integer();
     return Error(kind, known ? number->get<int>() : EIO, text_at(json, "text"),
-                 text_at(json, "advice"));
+                 text_at(json, "hint"));
 }
 
 }  // namespace unwrite::control

@@ -2,7 +2,7 @@
 // it for others.
 //   {"id": 1, "command": "status", "arguments": {"since": "n3"}}
 //   {"id": 1, "ok": true, "result": {...}}
-//   {"id": 1, "ok": false, "error": {"kind": "nothing", "number": 0, "text": "...", "advice":
+//   {"id": 1, "ok": false, "error": {"kind": "nothing", "number": 0, "text": "...", "hint":
 //   "..."}}
 // Names are bytes: a JSON string where they are UTF-8, else {"bytes": "<base64>"}.
 #pragma once

@@ -105,7 +105,7 @@ Result<UniqueFd> connect_in(const std::string& directory, const std::string& id,
     TRY_ASSIGN(const Peer peer, peer_of(socket.get()));
     if (peer.uid != owner) {
         return Error(ErrorKind::kRefused, EPERM,
-                     "connect " + directory + ": the socket belongs to someone else");
+                     "cannot connect to " + directory + ": the socket belongs to another user");
     }
     return socket;
 }
@@ -154,8 +154,9 @@ Result<UniqueFd> open_private_directory(const std::string& path, uid_t owner) {
     TRY_ASSIGN(UniqueFd fd, sys::open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
     TRY_ASSIGN(const struct stat st, sys::stat_fd(fd.get()));
     if (st.st_uid != owner || (st.st_mode & 077) != 0) {
-        return Error(ErrorKind::kRefused, EPERM, "use " + path + ": it is open to other users",
-                     "remove it, or set XDG_RUNTIME_DIR to a directory of your own");
+        return Error(ErrorKind::kRefused, EPERM,
+                     "cannot use " + path + ": it is open to other users",
+                     "`chmod 700` closes it, or set XDG_RUNTIME_DIR to a directory of your own");
     }
     return fd;
 }
@@ -168,11 +169,12 @@ Result<Listening> listen_at(const std::string& id, const std::string& avoid) {
         if (listening) return listening;
         last = listening.error();
     }
-    return last.with_context("make the control socket");
+    return last.with_context("cannot make the control socket");
 }
 
 Result<UniqueFd> connect_to(const std::string& id, uid_t owner) {
-    Error closed(ErrorKind::kNoWorkspace, ENOTCONN, "connect to the daemon: it does not answer");
+    Error closed(ErrorKind::kNoWorkspace, ENOTCONN,
+                 "cannot connect to the daemon: it does not answer");
     if (is_id(id)) {
         for (const std::string& directory : runtime_directories(owner)) {
             Result<UniqueFd> socket = connect_in(directory, id, owner);
@@ -180,7 +182,7 @@ Result<UniqueFd> connect_to(const std::string& id, uid_t owner) {
             // A directory or a socket that is closed to us is the answer when there is no other: an
             // inherited XDG_RUNTIME_DIR may be somebody else's.
             if (socket.error().number() == EACCES)
-                closed = socket.error().with_context("connect to the daemon");
+                closed = socket.error().with_context("cannot connect to the daemon");
         }
     }
     return closed;

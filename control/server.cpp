@@ -159,7 +159,8 @@ void Server::Impl::talk(Connection& connection) {
         if (!line && line.error().number() != EMSGSIZE) return;
         const Result<Request> request =
             line ? parse_request(*line)
-                 : Error(ErrorKind::kUsage, EMSGSIZE, "read request: it has more than 1 MiB");
+                 : Error(ErrorKind::kUsage, EMSGSIZE,
+                         "cannot read the request: it has more than 1 MiB");
         const Result<Json> outcome = request ? answer(*peer, agent, *request) : request.error();
         const std::string text = format_answer(request ? request->id : 0, outcome);
         if (!channel.write_line(text, options_.transfer) || !line) return;
@@ -174,7 +175,8 @@ Result<Json> Server::Impl::answer(const Peer& peer, bool agent_from_the_start,
         return dispatch_.call(Client{peer, agent}, request);
     } catch (const std::exception& exception) {
         log::error(std::string("answer a request: ") + exception.what());
-        return Error(ErrorKind::kSystem, EIO, std::string("answer request: ") + exception.what());
+        return Error(ErrorKind::kSystem, EIO,
+                     std::string("cannot answer the request: ") + exception.what());
     }
 }
 

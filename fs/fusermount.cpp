@@ -39,7 +39,8 @@ std::string find_fusermount() {
 Result<> fusermount_unmount(const std::string& path, bool lazily) {
     const std::string program = find_fusermount();
     if (program.empty()) {
-        return Error(ErrorKind::kSystem, ENOENT, "unmount " + path + ": fusermount3 is not there",
+        return Error(ErrorKind::kSystem, ENOENT,
+                     "cannot unmount " + path + ": fusermount3 is not there",
                      "install the package fuse3");
     }
     std::vector<std::string> words = {program, "-u", "-q", "--", path};

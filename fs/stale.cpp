@@ -70,10 +70,11 @@ Result<> unmount_stale(const std::string& path) {
         TRY_ASSIGN(const std::string type, type_at(place));
         if (type != kType) {
             if (taken > 0) return {};
-            return Error(ErrorKind::kNothing, EINVAL, "unmount " + place + ": nothing is mounted");
+            return Error(ErrorKind::kNothing, EINVAL,
+                         "cannot unmount " + place + ": nothing is mounted");
         }
         if (auto done = unmount_path(place, true, true); !done) {
-            return done.error().with_context("unmount " + place);
+            return done.error().with_context("cannot unmount " + place);
         }
     }
     return {};

@@ -18,7 +18,7 @@ Result<std::thread> start_thread(const char* name, std::function<void()> body) {
         started = std::thread(std::move(body));
         pthread_setname_np((*started).native_handle(), name);
     } catch (const std::system_error& error) {
-        started = Error(error.code().value()).with_context("start a thread");
+        started = Error(error.code().value()).with_context("cannot start a thread");
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     return started;

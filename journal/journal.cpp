@@ -36,11 +36,12 @@ Result<> Journal::check_root(bool writes) {
     if (known) {
         TRY_ASSIGN(const bool bare, is_bare());
         if (!bare) {
-            return Error(ErrorKind::kRefused, ESTALE,
-                         "open .unwrite: it was made for another directory, of which this one is a "
-                         "copy, and what it remembers is of the files there",
-                         "take things back in the original; to begin anew here, with the files as "
-                         "they are, remove .unwrite");
+            return Error(
+                ErrorKind::kRefused, ESTALE,
+                "cannot open .unwrite: it was made for another directory, of which this one is a "
+                "copy, and what it remembers is of the files there",
+                "take things back in the original; to begin anew here, with the files as "
+                "they are, remove .unwrite");
         }
         if (writes) TRY(places_->clear());
     }

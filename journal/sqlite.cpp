@@ -136,12 +136,13 @@ std::string Statement::text(int column) const {
 
 Result<Database> Database::open(int dir, const std::string& name) {
     static const int registered = register_vfs();
-    if (registered != SQLITE_OK) return Error(ErrorKind::kSystem, EIO, "open journal.db: no VFS");
+    if (registered != SQLITE_OK)
+        return Error(ErrorKind::kSystem, EIO, "cannot open journal.db: no VFS");
     // SQLite would give it the permissions of the umask; the files beside it take those of this
     // one.
     if (const auto made = sys::open_at(dir, name, O_RDWR | O_CREAT | O_EXCL, 0600);
         !made && made.error().number() != EEXIST) {
-        return made.error().with_context("make journal.db");
+        return made.error().with_context("cannot make journal.db");
     }
     const std::string path = sys::fd_path(dir) + "/" + name;
     sqlite3* raw = nullptr;

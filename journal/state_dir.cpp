@@ -21,7 +21,7 @@ constexpr int kOpenDirectory = O_RDONLY | O_DIRECTORY;
 
 /// `advice` names a way on that exists: whoever is told this wants to work.
 Error refused(std::string reason, std::string advice) {
-    return Error(ErrorKind::kRefused, EPERM, "open .unwrite: " + std::move(reason),
+    return Error(ErrorKind::kRefused, EPERM, "cannot open .unwrite: " + std::move(reason),
                  std::move(advice));
 }
 
@@ -40,7 +40,7 @@ Result<> check_directory(int fd, const struct stat& workspace) {
     }
     if ((st.st_mode & 07777U) != 0700U) {
         const auto repaired = sys::change_mode(fd, 0700);
-        if (!repaired) return repaired.error().with_context("repair the mode of .unwrite");
+        if (!repaired) return repaired.error().with_context("cannot repair the mode of .unwrite");
     }
     return {};
 }
@@ -50,7 +50,7 @@ Result<UniqueFd> open_directory(int parent, const std::string& name, bool create
     if (!opened && opened.error().number() == ENOENT && create) {
         const auto made = sys::make_directory(parent, name, 0700);
         if (!made && made.error().number() != EEXIST) {
-            return made.error().with_context("make " + name);
+            return made.error().with_context("cannot make " + name);
         }
         crash_point("state.directory-made");
         opened = sys::open_at(parent, name, kOpenDirectory);
@@ -71,7 +71,8 @@ Result<bool> exists(int dir, const std::string& name) {
 }
 
 Error not_there() {
-    return Error(ErrorKind::kNotFound, ENOENT, "open .unwrite: there is no state directory here");
+    return Error(ErrorKind::kNotFound, ENOENT,
+                 "cannot open .unwrite: there is no state directory here");
 }
 
 Result<> check_version(const std::string& text) {
@@ -86,7 +87,7 @@ Result<> check_version(const std::string& text) {
         return damaged;
     if (version == kVersion) return {};
     return Error(ErrorKind::kRecovery, EIO,
-                 "open .unwrite: it was written by a newer program (version " +
+                 "cannot open .unwrite: it was written by a newer program (version " +
                      std::to_string(version) + "; this one knows version 1)",
                  "use that version of `unwrite`, or rename .unwrite to begin without its history");
 }
@@ -95,12 +96,13 @@ Result<> check_version(const std::string& text) {
 Result<> open_version(int fd, bool create) {
     const auto text = sys::read_file_at(fd, "VERSION");
     if (!text && text.error().number() != ENOENT)
-        return text.error().with_context("read .unwrite/VERSION");
+        return text.error().with_context("cannot read .unwrite/VERSION");
     TRY_ASSIGN(const bool used, exists(fd, "journal.db"));
     // Without bytes and without a journal: a power cut in the middle of the making.
     if (text && (used || !text->empty())) return check_version(*text);
     if (used) {
-        return Error(ErrorKind::kCorrupt, EIO, "open .unwrite: it has a journal but no VERSION");
+        return Error(ErrorKind::kCorrupt, EIO,
+                     "cannot open .unwrite: it has a journal but no VERSION");
     }
     if (!create) return not_there();
     TRY(sys::replace_file_at(fd, ".gitignore", "*\n", 0600));
@@ -151,7 +153,7 @@ Result<> StateDir::lock() {
         std::string holder = sys::read_file_at(fd(), "lock").value_or("");
         holder = holder.substr(0, holder.find_first_not_of("0123456789"));
         return Error(ErrorKind::kConflict, EBUSY,
-                     "lock .unwrite: " +
+                     "cannot lock .unwrite: " +
                          (holder.empty() ? std::string("another process") : "process " + holder) +
                          " uses it");
     }

@@ -52,7 +52,8 @@ COMMIT;
 )sql";
 
 Error not_the_journal() {
-    return Error(ErrorKind::kCorrupt, EIO, "open journal.db: it is not a journal's database");
+    return Error(ErrorKind::kCorrupt, EIO,
+                 "cannot open journal.db: it is not a journal's database");
 }
 
 Result<> create(Database& database) {
@@ -82,7 +83,7 @@ Result<> prepare_schema(Database& database, bool durable) {
     TRY_ASSIGN(const std::int64_t version, database.query_number("PRAGMA user_version"));
     if (version > kVersion) {
         return Error(ErrorKind::kRecovery, EIO,
-                     "open journal.db: its format is version " + std::to_string(version) +
+                     "cannot open journal.db: its format is version " + std::to_string(version) +
                          ", this program knows version " + std::to_string(kVersion),
                      "use the newer program");
     }

@@ -81,7 +81,7 @@ ToolAnswer failed(const Error& error) {
     std::string text = error.message();
     // The words for an empty Undo are fixed; every other error may say what to do.
     if (!error.advice().empty() && error.kind() != ErrorKind::kNothing)
-        text += "\n" + error.advice();
+        text += "\nhint: " + error.advice();
     return {true, std::move(text), {}};
 }
 

@@ -31,8 +31,9 @@ class Closing {
     /// ENOSPC when there is no room to copy, so many times, what may be changed unseen.
     Result<> refuse_if_unable(const std::string& verb, unsigned copies = 1) const {
         if (!gate_.wounded()) return tree_.room_for_unseen(verb, copies);
-        return Error(ErrorKind::kRecovery, EROFS, verb + ": an earlier restore was interrupted",
-                     "run `unwrite recover`");
+        return Error(ErrorKind::kRecovery, EROFS,
+                     verb + ": an earlier restore was interrupted and must be finished first",
+                     "`unwrite recover` finishes it");
     }
     Closing(const Closing&) = delete;
     Closing& operator=(const Closing&) = delete;

@@ -93,7 +93,7 @@ Result<> EditFiles::lock() {
         }
         ::poll(nullptr, 0, 10);
     }
-    return Error(ErrorKind::kConflict, EAGAIN, "another edit of this workspace does not end",
+    return Error(ErrorKind::kConflict, EAGAIN, "another edit of this workspace is still going on",
                  "try again when it has ended");
 }
 

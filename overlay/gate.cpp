@@ -18,8 +18,8 @@ Result<Gate::Pass> Gate::pass() {
     Pass inside(this);
     if (wounded()) {
         return Error(ErrorKind::kRecovery, EROFS,
-                     "a restore was interrupted; nothing can be changed now",
-                     "run `unwrite recover`");
+                     "a restore was interrupted, so nothing can be changed now",
+                     "`unwrite recover` finishes it");
     }
     return inside;
 }

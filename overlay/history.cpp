@@ -25,9 +25,8 @@ NodeNumber History::parent_of(NodeNumber node) const {
 // looked at, nor are the ways of others.
 Result<std::vector<Crossing>> History::path_to(NodeNumber target) const {
     if (!nodes.contains(target)) {
-        return Error(ErrorKind::kNotFound, ENOENT,
-                     "find node n" + std::to_string(target) + ": no such node",
-                     "run `unwrite log --all` to see the nodes");
+        return Error(ErrorKind::kNotFound, ENOENT, "there is no state n" + std::to_string(target),
+                     "`unwrite log --all` lists the states");
     }
     std::vector<Crossing> path;
     path.push_back({0, head.open_delta, true, head.current});
@@ -41,9 +40,9 @@ Result<std::vector<Crossing>> History::path_to(NodeNumber target) const {
         const NodeNumber parent = parent_of(at);
         if (node == nullptr || parent == 0) {
             return Error(ErrorKind::kCorrupt, EIO,
-                         "find the way to node n" + std::to_string(target) + ": n" +
-                             std::to_string(at) + " leads to no other node",
-                         "run `unwrite check`");
+                         "there is no way to state n" + std::to_string(target) + ": n" +
+                             std::to_string(at) + " leads nowhere",
+                         "`unwrite check` says what is damaged");
         }
         (up ? path : down).push_back({at, node->delta, up, up ? parent : at});
         at = parent;
@@ -123,8 +122,7 @@ Result<NodeNumber> History::resolve(const std::string& name, NodeNumber otherwis
         if (newest == 0) newest = node->number;
     }
     if (newest != 0) return newest;
-    return Error(ErrorKind::kNotFound, ENOENT,
-                 name + ": there is no state and no checkpoint of this name",
+    return Error(ErrorKind::kNotFound, ENOENT, name + " is neither a state nor a checkpoint",
                  "`unwrite log --all` lists them");
 }
 

@@ -125,7 +125,7 @@ Result<> KeepPlanner::ask_path(const std::string& path) {
     if (!then && !now) {
         if (!is_named(path)) return {};
         return Error(ErrorKind::kNotFound, ENOENT,
-                     "keep " + path + ": no such path, neither now nor at the root");
+                     path + " does not exist, and did not when the task began");
     }
     if (!is_named(path)) plan_.reasons.try_emplace(path, "it is a part of the same database");
     if (then || !now) return {};
@@ -265,10 +265,10 @@ Result<> KeepPlanner::split(const ObjectKey& directory, View& near, View& far, c
     if (!is_here) {
         const std::string path = live_.path(directory).value_or("the directory");
         return Error(ErrorKind::kConflict, EBUSY,
-                     "commit in " + path +
-                         ": it was removed and brought back in this task, so a "
-                         "part of it cannot be kept alone",
-                     "name " + path + " itself");
+                     path +
+                         " was removed and brought back in this task, so a part of it cannot be "
+                         "accepted alone",
+                     "`unwrite commit " + path + "` accepts all of it");
     }
     TRY_ASSIGN(const auto here, near.object(directory));
     if (!here) return {};
@@ -359,9 +359,9 @@ bool KeepPlan::concerns(DeltaNumber number, const journal::Delta& delta) const {
 Result<KeepPlan> plan_keep(const History& history, Layers& layers, Locator& locator,
                            const std::vector<std::string>& paths) {
     if (!history.is_on_trunk(history.head.root)) {
-        return Error(ErrorKind::kConflict, EBUSY,
-                     "commit: the live state lies before the last commit, whose history was kept",
-                     "`unwrite rollback root` goes there; `unwrite commit` accepts everything");
+        return Error(
+            ErrorKind::kConflict, EBUSY, "the workspace is at a state from before the last commit",
+            "`unwrite rollback root` goes to that commit; `unwrite commit` accepts everything");
     }
     auto names = std::make_shared<LiveNamesOf>(locator);
     TRY_ASSIGN(auto trunk, trunk_layers(history, layers));

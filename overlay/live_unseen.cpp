@@ -142,10 +142,11 @@ Result<> LiveTree::room_for_unseen(const std::string& verb, unsigned copies) con
     TRY_ASSIGN(const struct statvfs room, sys::statvfs_fd(capture_.scratch()));
     const std::uint64_t free = room.f_bavail * room.f_frsize;
     if (bytes <= free / copies) return {};
-    return Error(ErrorKind::kSystem, ENOSPC,
-                 verb + ": files that are open for writing must be copied for it (" +
-                     std::to_string(bytes) + " bytes), and there is no room",
-                 "end the programs that have them open, or make room, and try again");
+    return Error(
+        ErrorKind::kSystem, ENOSPC,
+        verb + ": files that are open for writing must be copied first (" + std::to_string(bytes) +
+            " bytes), and the disk has no room",
+        "end the programs that have them open, or free some space; `unwrite gc` drops old history");
 }
 
 LiveTree::Held::Held(LiveTree& tree) : tree_(tree) {

@@ -18,9 +18,9 @@ constexpr std::size_t kMaxSteps = 100'000;  // a loop made behind the mount must
 
 Error missing(const ObjectKey& key) {
     return Error(ErrorKind::kCorrupt, ENOENT,
-                 "find object " + journal::Attic::file_name(key) +
+                 "cannot find object " + journal::Attic::file_name(key) +
                      ": it is neither in the workspace nor in the attic",
-                 "run `unwrite check`");
+                 "`unwrite check` says what is damaged");
 }
 
 }  // namespace

@@ -14,8 +14,8 @@ using journal::NameState;
 using journal::ObjectImage;
 
 Error renamed_since(const std::string& then, const std::string& now) {
-    return Error(ErrorKind::kConflict, EBUSY, "restore " + then + ": it is now " + now,
-                 "name both paths to take the renaming back as well");
+    return Error(ErrorKind::kConflict, EBUSY, then + ": it is now " + now,
+                 "`unwrite restore OLD NEW` with both paths takes back the renaming as well");
 }
 
 class PathPlanner {
@@ -98,10 +98,9 @@ Result<> PathPlanner::add_directories() {
             const auto then = view_.path(parent);
             const auto now = locator_.live_path(parent);
             if (then && now && *then != *now) {
-                return Error(
-                    ErrorKind::kConflict, EBUSY,
-                    "restore " + join_path(*then, child) + ": its directory is now " + *now,
-                    "move the directory back first, or restore the directory itself");
+                return Error(ErrorKind::kConflict, EBUSY,
+                             join_path(*then, child) + ": its directory is now " + *now,
+                             "move the directory back first, or restore the directory itself");
             }
             continue;
         }
@@ -127,8 +126,8 @@ Result<> PathPlanner::check_came_from(const NameKey& at) {
     if (!path) return {};
     const auto now = locator_.live_path((*standing)->key);
     return Error(ErrorKind::kConflict, EBUSY,
-                 "restore " + now.value_or(at.name) + ": at that node it was " + *path,
-                 "name both paths to take the renaming back");
+                 now.value_or(at.name) + ": in that state it was " + *path,
+                 "`unwrite restore OLD NEW` with both paths takes back the renaming");
 }
 
 // What was renamed since would be taken from the name it has now, or be two names of one object, so
@@ -188,7 +187,7 @@ Result<> PathPlanner::check_paths() {
         TRY_ASSIGN(const auto now, live.find(path));
         if (!then && !now) {
             return Error(ErrorKind::kNotFound, ENOENT,
-                         "restore " + path + ": no such path, neither now nor at that node");
+                         path + " exists neither now nor in that state");
         }
     }
     return {};

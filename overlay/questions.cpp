@@ -12,8 +12,7 @@ namespace {
 constexpr const char* kNobody = "nobody is there to be asked";
 
 Error no_question(QuestionNumber number) {
-    return Error(ErrorKind::kNotFound, ENOENT,
-                 "answer question " + std::to_string(number) + ": there is none",
+    return Error(ErrorKind::kNotFound, ENOENT, "there is no question " + std::to_string(number),
                  "`unwrite approvals` lists the questions");
 }
 

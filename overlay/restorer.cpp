@@ -68,7 +68,7 @@ Restorer::Names Restorer::in_order(const Delta& delta) {
 }
 
 Error Restorer::parent_missing(const NameImage& image, const Error& why) {
-    return why.with_context("find the directory of " + image.at.name);
+    return why.with_context("cannot find the directory of " + image.at.name);
 }
 
 // ---- names
@@ -149,7 +149,7 @@ Result<> Restorer::put_directory(const NameImage& image, int parent) {
     TRY_ASSIGN(const std::optional<NameKey> from, name_to_leave(image));
     if (!from)
         return Error(ErrorKind::kCorrupt, ENOENT,
-                     "move the directory " + image.at.name + ": its name is not known");
+                     "cannot move the directory " + image.at.name + ": its name is not known");
     TRY_ASSIGN(const HandlePtr from_parent, locator_.directory(from->parent));
     return sys::lend_access(from_parent->fd.get(), [&] {
         return sys::lend_access(parent, [&] {
@@ -222,7 +222,7 @@ Result<> Restorer::fill_name(const NameImage& image) {
         look = true;
     }
     return done.error()
-        .with_context("put back " + image.at.name)
+        .with_context("cannot put back " + image.at.name)
         .with_advice("something is made there behind the mount again and again: end it");
 }
 

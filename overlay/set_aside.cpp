@@ -33,12 +33,12 @@ Result<> under_a_free_name(Locator& locator, const NameKey& beside, std::vector<
             beside.name.substr(0, kLongestName - std::min(kLongestName, suffix.size())) + suffix;
         const Result<> made = make(name);
         if (!made && made.error().number() == EEXIST) continue;
-        if (!made) return made.error().with_context("set aside " + beside.name);
+        if (!made) return made.error().with_context("cannot set aside " + beside.name);
         const auto parent = locator.live_path(beside.parent);
         kept.push_back(!parent || parent->empty() ? name : *parent + "/" + name);
         return {};
     }
-    return Error(EEXIST).with_context("set aside " + beside.name);
+    return Error(EEXIST).with_context("cannot set aside " + beside.name);
 }
 
 class Keeper {

@@ -271,7 +271,7 @@ Result<> Maker::find(const ObjectKey& key) {
             if (!S_ISDIR(standing->type)) {
                 return Error(ErrorKind::kConflict, ENOTDIR,
                              "restore: " + at.name + " was a directory and is none any more",
-                             "move it out of the way");
+                             "`mv` moves it out of the way");
             }
             if (known_.contains(standing->key)) {
                 return Error(ErrorKind::kConflict, EEXIST,

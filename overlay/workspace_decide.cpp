@@ -35,9 +35,9 @@ struct Workspace::Weighed {
 namespace {
 
 Error cannot_have_both(const std::string& path) {
-    return Error(ErrorKind::kConflict, EBUSY,
-                 "commit: " + path + " belongs both to what is kept and to what is taken back",
-                 "`unwrite commit --dry-run PATH` says what hangs on what; decide it as one");
+    return Error(
+        ErrorKind::kConflict, EBUSY, "commit: " + path + " would be both accepted and taken back",
+        "`unwrite commit --dry-run PATH` shows what belongs together; decide these paths as one");
 }
 
 std::string path_of(View& live, View& then, const NameKey& at) {
@@ -63,16 +63,16 @@ Result<> check_apart(const KeepPlan& keep, const RevertPlan& back, View& live, V
 Result<std::string> text_in(View& view, const std::optional<Located>& found,
                             const std::string& path) {
     const auto unfit = [&](const char* why) {
-        return Error(ErrorKind::kConflict, EINVAL, "keep a part of " + path + ": " + why,
-                     "keep it whole, or take it back whole");
+        return Error(ErrorKind::kConflict, EINVAL, "cannot accept a part of " + path + ": " + why,
+                     "accept it whole, or reject it whole");
     };
     if (!found) return unfit("it was made in this task, so there are no parts to tell apart");
-    if (!S_ISREG(found->type)) return unfit("it is, or was, no regular file");
+    if (!S_ISREG(found->type)) return unfit("it is not a regular file, or was not one");
     TRY_ASSIGN(const std::uint64_t size, view.size(*found));
     if (size > kMaxTextSize) return unfit("it is too large to be compared by lines");
     TRY_ASSIGN(const Content content, view.content(*found));
     TRY_ASSIGN(std::string bytes, content.read_all());
-    if (edit::is_binary(bytes)) return unfit("it is no text");
+    if (edit::is_binary(bytes)) return unfit("it is not a text file");
     return bytes;
 }
 
@@ -85,8 +85,9 @@ Result<FilePair> pair_of(View& then, View& live, const std::string& path) {
     for (const FilePair& pair : pairs) {
         if (pair.change.path == path && pair.newer) return pair;
     }
-    return Error(ErrorKind::kNotFound, ENOENT, "keep a part of " + path + ": it has not changed",
-                 "run `unwrite status` to see what has");
+    return Error(ErrorKind::kNotFound, ENOENT,
+                 "cannot accept a part of " + path + ": it has not changed",
+                 "`unwrite status` lists what has changed");
 }
 
 // What the file shall hold goes into `bytes`, as the image of the plan.
@@ -99,9 +100,10 @@ class Parts {
         TRY_ASSIGN(const FilePair pair, pair_of(then_, live_, part.path));
         TRY_ASSIGN(const std::string now, text_in(live_, pair.newer, part.path));
         if (!part.seen.empty() && part.seen != to_text(digest_of(now))) {
-            return Error(ErrorKind::kConflict, EBUSY,
-                         "keep a part of " + part.path + ": it changed since it was looked at",
-                         "look at it again");
+            return Error(
+                ErrorKind::kConflict, EBUSY,
+                "cannot accept a part of " + part.path + ": it changed since it was looked at",
+                "`unwrite diff` shows it as it is now");
         }
         TRY_ASSIGN(const std::string was, text_in(then_, pair.older, part.path));
         TRY_ASSIGN(const std::string wanted, edit::with_hunks(was, now, part.hunks));
@@ -266,7 +268,7 @@ Result<Decided> Workspace::decide(const Asker& asker, const Decision& decision, 
     locator_.begin();
     TRY_ASSIGN(Weighed weighed, weigh(asker, decision));
     if (weighed.keep.empty() && weighed.back.empty())
-        return Error(ErrorKind::kNothing, ENOENT, "commit: nothing changed there since the root");
+        return Error(ErrorKind::kNothing, ENOENT, "nothing has changed there since the task began");
     TRY(check_written_behind(weighed.back));
     weighed.decided.current = head_.current;
     if (dry_run) return std::move(weighed.decided);

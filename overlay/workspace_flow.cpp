@@ -134,7 +134,8 @@ Result<> Workspace::end_pending(NodeNumber redo_tip) {
     if (ended) return {};
     gate_.set_wounded(true);
     return Error(ErrorKind::kRecovery, ended.error().number(),
-                 "end a restore: " + ended.error().message(), "run `unwrite recover`");
+                 "cannot end a restore: " + ended.error().message(),
+                 "`unwrite recover` finishes it");
 }
 
 Result<> Workspace::apply_delta(const Delta& delta, DeltaNumber number, Meanwhile meanwhile) {
@@ -194,7 +195,7 @@ Result<> Workspace::turn_back(const Error& why, const Pending& pending) {
         gate_.set_wounded(true);
         return Error(ErrorKind::kRecovery, why.number(),
                      why.message() + "; going back failed too: " + back.error().message(),
-                     "run `unwrite recover`");
+                     "`unwrite recover` finishes it");
     }
     ignore(journal::remove_delta(deltas, pending.inverse), "nothing refers to it");
     return why;
@@ -209,8 +210,8 @@ Result<> Workspace::refuse_late_writes(const Delta& delta) {
         if (same) continue;
         return Error(ErrorKind::kConflict, ESTALE,
                      locator_.live_path(key).value_or(journal::Attic::file_name(key)) +
-                         " is written to at this moment",
-                     "try again, or end who writes to it");
+                         " is being written at this moment",
+                     "try again, or end the program that writes to it");
     }
     return {};
 }
@@ -276,7 +277,7 @@ Result<> Workspace::stop_before_applying(const Error& why, Pending pending) {
     if (!stopped) {
         gate_.set_wounded(true);
         return Error(ErrorKind::kRecovery, stopped.error().number(), stopped.error().message(),
-                     "run `unwrite recover`");
+                     "`unwrite recover` finishes it");
     }
     ignore(journal::remove_delta(journal_->state_dir().deltas(), pending.inverse),
            "nothing needs it");
@@ -365,7 +366,7 @@ Result<> Workspace::go_to(NodeNumber target, std::optional<NodeNumber> redo_tip,
             return Error(
                 ErrorKind::kRecovery, moved.error().number(),
                 moved.error().message() + "; going back failed too: " + back.error().message(),
-                "run `unwrite recover`");
+                "`unwrite recover` finishes it");
         }
     }
     if (gate_.wounded()) return moved;
@@ -382,9 +383,10 @@ Result<> Workspace::finish_pending(const Pending& pending) {
         TRY_ASSIGN(const History history, this->history());
         const Node* const found = history.nodes.find(pending.edge);
         if (found == nullptr) {
-            return Error(ErrorKind::kCorrupt, EIO,
-                         "finish a restore: node n" + std::to_string(pending.edge) + " is missing",
-                         "run `unwrite check`");
+            return Error(
+                ErrorKind::kCorrupt, EIO,
+                "cannot finish a restore: node n" + std::to_string(pending.edge) + " is missing",
+                "`unwrite check` says what is damaged");
         }
         const Node& node = *found;
         Crossing crossing{node.number, node.delta, !node.down,

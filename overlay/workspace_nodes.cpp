@@ -35,9 +35,9 @@ Result<> check_name(const std::string& name) {
         name != "root" && !name.starts_with('-') && name.find("..") == std::string::npos) {
         return {};
     }
-    return Error(ErrorKind::kUsage, EINVAL, "checkpoint " + name + ": not a usable name",
-                 "choose one that is no number, no node (n7), not 'root', without '..', control "
-                 "characters or a leading '-'");
+    return Error(ErrorKind::kUsage, EINVAL, "checkpoint " + name + " cannot be used as a name",
+                 "`unwrite checkpoint before-merge`: a name is not a number, n7 or root, does not "
+                 "begin with -, and has no .. or control characters");
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ Result<NodeNumber> Workspace::make_node(const Asker& asker, NodeKind kind, const
     if (kind == NodeKind::kCheckpoint) return seal_step(std::move(seal));
     if (kind != NodeKind::kStep)
         return Error(ErrorKind::kUsage, EINVAL,
-                     "make a node: it is neither a checkpoint nor a step");
+                     "cannot make a node: it is neither a checkpoint nor a step");
     TRY_ASSIGN(const bool changed, is_changed());
     if (!changed) return mark_begin(text, origin, asker.cause);
     // What was open when it began is not part of it.
@@ -79,8 +79,8 @@ Result<NodeNumber> Workspace::make_node(const Asker& asker, NodeKind kind, const
 Result<Node> Workspace::begin_run(const Asker& asker, const std::string& text) {
     // An agent that had the user's session would be taken for the user by undo and by turns.
     if (asker.session == Origins::kUserName || asker.session.starts_with(':')) {
-        return Error(ErrorKind::kUsage, EINVAL, "run: a session cannot be called " + asker.session,
-                     "give it another name with --session, or none");
+        return Error(ErrorKind::kUsage, EINVAL, "run: a session cannot be named " + asker.session,
+                     "`unwrite run --session NAME` with another name, or without --session");
     }
     TRY_ASSIGN(Node node, checkpoint(asker, NodeKind::kBegin, "", text));
     const std::string session =
@@ -104,7 +104,7 @@ Result<> Workspace::end_run(NodeNumber run) {
         if (active.contains(run) && !gate_.wounded()) finished = finish_run(run, active);
         origins_->end_run(run);
     }
-    return finished ? finished : finished.error().with_context("end a run");
+    return finished ? finished : finished.error().with_context("cannot end a run");
 }
 
 // One transaction makes `node` the only one there is; what only the others needed is removed
@@ -268,7 +268,7 @@ Result<std::vector<Node>> Workspace::trunk(NodeNumber from, std::size_t most) {
         const Node* const node = history.nodes.find(number);
         if (node == nullptr) {
             return Error(ErrorKind::kNotFound, ENOENT,
-                         "find node n" + std::to_string(number) + ": no such node");
+                         "there is no state n" + std::to_string(number));
         }
         nodes.push_back(*node);
     }

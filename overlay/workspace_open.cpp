@@ -100,7 +100,7 @@ Result<std::unique_ptr<Workspace>> Workspace::open(UniqueFd directory,
     // Those of a life that was interrupted came back with a power cut.
     if (!found.interrupted) workspace->capture_.begin_with(stamps);
     const Result<> taken_over = workspace->take_over_unseen();
-    if (!taken_over) return taken_over.error().with_context("look who has files open");
+    if (!taken_over) return taken_over.error().with_context("cannot find out who has files open");
     {
         Closing closing(workspace->operation_mutex_, workspace->gate_, workspace->tree_,
                         workspace->restorer_);

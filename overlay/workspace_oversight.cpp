@@ -36,8 +36,9 @@ void Workspace::note_refusal(const Asker& asker, const std::string& command) {
 namespace {
 
 Error no_policy(const std::string& what) {
-    return Error(ErrorKind::kUsage, EINVAL, what + ": no policy is in force here",
-                 "mount the workspace; `unwrite mount` puts it in force");
+    return Error(ErrorKind::kUsage, EINVAL,
+                 what + ": no policy is in force, because the workspace is not mounted",
+                 "`unwrite mount DIR` puts it in force");
 }
 
 }  // namespace
@@ -74,7 +75,7 @@ Result<> Workspace::allow(const Asker& asker, const std::string& path, bool agen
                           std::uint64_t seconds) {
     if (!policed_) return no_policy("allow a path");
     if (path.empty()) {
-        return Error(ErrorKind::kUsage, EINVAL, "allow a path: it is the whole workspace",
+        return Error(ErrorKind::kUsage, EINVAL, "the path is the whole workspace",
                      "`profile = \"none\"` in the configuration puts no rules in force");
     }
     constexpr std::uint64_t kMostSeconds = 10ull * 365 * 86400;

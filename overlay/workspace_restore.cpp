@@ -224,7 +224,7 @@ Result<Moved> Workspace::rollback(const Asker& asker, const std::string& node, b
     TRY_ASSIGN(const History history, this->history());
     const NodeNumber newest = history.newest_checkpoint(/*named=*/false);
     if (node.empty() && newest == 0) {
-        return Error(ErrorKind::kNotFound, ENOENT, "rollback: there is no checkpoint in this task",
+        return Error(ErrorKind::kNotFound, ENOENT, "this task has no checkpoint",
                      "`unwrite rollback root` goes back to where the task began, `unwrite undo` "
                      "takes back the newest step");
     }
@@ -246,17 +246,16 @@ Result<Moved> Workspace::rollback(const Asker& asker, const std::string& node, b
 Result<Moved> Workspace::discard(const Asker& asker, bool purge, Consent consent) {
     TRY_ASSIGN(const History history, this->history());
     const NodeNumber root = history.head.root;
-    if (!has_changes(history) && !purge)
-        return nothing("discard: nothing has changed since the task began");
+    if (!has_changes(history) && !purge) return nothing("nothing has changed since the task began");
     TRY_ASSIGN(Moved moved, move(asker, root, consent, false));
     if (!purge || moved.from == 0) return moved;
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
     // Someone may have made a step meanwhile: with it the way back to the root would go.
     if (head_.current != head_.root) {
         return Error(ErrorKind::kConflict, EBUSY,
-                     "discard: the changes are taken back, but someone made a step since, so the "
-                     "history stays",
-                     "run `unwrite discard --purge` again");
+                     "the changes are taken back, but somebody made a step meanwhile, so the "
+                     "history is kept",
+                     "`unwrite discard --purge` again drops it");
     }
     TRY(drop_all_but(head_.root));
     return moved;

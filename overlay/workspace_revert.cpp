@@ -33,11 +33,11 @@ Error conflict(const std::vector<std::string>& paths) {
     for (const std::string& path : paths)
         list += "\n  " + path;
     return Error(ErrorKind::kConflict, EBUSY,
-                 "nothing was done, because these were changed again since, by you or by somebody "
-                 "else:" +
+                 "nothing was done, because these files were changed again later, by you or by "
+                 "somebody else:" +
                      list,
-                 "`unwrite log PATH` shows by whom; `unwrite restore PATH --from nK` brings back a "
-                 "single file, `unwrite rollback nK` everything");
+                 "`unwrite log PATH` shows who changed one; `unwrite restore PATH --from nK` "
+                 "brings back one file, `unwrite rollback nK` everything");
 }
 
 /// The files that the bytes of a plan are in: many, where many states changed a file in parts.
@@ -166,7 +166,7 @@ Result<> Workspace::take_back_images(const Error& why) {
         gate_.set_wounded(true);
         return Error(ErrorKind::kRecovery, why.number(),
                      why.message() + "; going back failed too: " + back.error().message(),
-                     "run `unwrite recover`");
+                     "`unwrite recover` finishes it");
     }
     TRY(end_pending(head_.redo_tip));
     return why;
@@ -245,7 +245,7 @@ Result<Moved> Workspace::revert(const Asker& asker, const std::string& what, boo
             if (origin.agent) part.origins.insert(origin.number);
         }
         if (part.origins.empty())
-            return Error(ErrorKind::kNothing, ENOENT, "discard: no agent has changed anything");
+            return Error(ErrorKind::kNothing, ENOENT, "no agent has changed anything");
     } else {
         part.origins = origins_->of_session(what);
     }
@@ -254,7 +254,7 @@ Result<Moved> Workspace::revert(const Asker& asker, const std::string& what, boo
                              {.text = "undo " + what, .undoes = steps_of_session(what)}, consent);
     if (!done && done.error().kind() == ErrorKind::kNothing)
         return Error(ErrorKind::kNothing, ENOENT,
-                     "undo " + what + ": nothing that it changed is left to take back");
+                     "undo " + what + ": nothing that it changed can still be taken back");
     return done;
 }
 
@@ -275,7 +275,7 @@ Result<Moved> Workspace::restore_paths(const Asker& asker, const std::vector<std
         carry_out(asker, plan, {.text = "restore from n" + std::to_string(number)}, dry_run);
     if (!done && done.error().kind() == ErrorKind::kNothing) {
         return Error(ErrorKind::kNothing, ENOENT,
-                     "restore: everything is as at n" + std::to_string(number) + " already");
+                     "everything is as it was at n" + std::to_string(number) + " already");
     }
     return done;
 }

@@ -101,7 +101,7 @@ Result<> Workspace::StateTree::restore(NodeNumber target) {
     if (!behind.empty() || !vanished.empty()) {
         const std::string first = behind.empty() ? "a file" : edit::displayed(behind.front());
         return Error(ErrorKind::kConflict, EBUSY,
-                     "revert refused: " + first + " changed behind the mount since");
+                     "revert refused: " + first + " was changed outside the mount since then");
     }
     return w.go_to(target, std::nullopt, Late::kStays);
 }

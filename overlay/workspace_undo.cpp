@@ -31,7 +31,7 @@ NodeNumber number_tag(const Node& node, const std::string& key) {
 }
 
 Error nothing_to_redo() {
-    return Error(ErrorKind::kNothing, ENOENT, "redo: nothing was taken back that could come again");
+    return Error(ErrorKind::kNothing, ENOENT, "there is nothing to redo");
 }
 
 }  // namespace
@@ -51,13 +51,13 @@ Result<std::optional<Step>> Workspace::step_called(const std::string& what) {
         }
         return Error(ErrorKind::kUsage, EINVAL,
                      "undo " + what + ": this is a checkpoint, not a step or a session",
-                     "did you mean `unwrite rollback " + what + "`? The step that led to it is " +
-                         name_of(*named));
+                     "`unwrite rollback " + what +
+                         "` goes back to it; the step that led to it is " + name_of(*named));
     }
     const Node* const node = history.nodes.find(*number);
     if (node == nullptr)
         return Error(ErrorKind::kNotFound, ENOENT, "undo " + what + ": there is no such step",
-                     "`unwrite log` lists them");
+                     "`unwrite log` lists the steps");
     if (node->kind == NodeKind::kBegin && node->tags.contains("session")) {
         // Where a run began stands for it while it goes on.
         for (const Step& step : steps_of(history, origins_->active_runs())) {
@@ -115,7 +115,7 @@ Result<Moved> Workspace::take_back(const Asker& asker, const std::vector<Step>& 
     auto done = revert_parts(asker, selection, record, consent);
     if (!done && done.error().kind() == ErrorKind::kNothing)
         return Error(ErrorKind::kNothing, ENOENT,
-                     text + ": nothing that it changed is left to take back");
+                     text + ": nothing that it changed can still be taken back");
     return done;
 }
 
@@ -148,14 +148,15 @@ Result<Moved> Workspace::undo(const Asker& asker, unsigned count, Consent consen
     }
     if (steps.empty())
         return Error(ErrorKind::kNothing, ENOENT,
-                     "undo: there is nothing to undo, nothing has changed since the task began");
+                     "there is nothing to undo: nothing has changed since the task began");
     if (steps.size() < wanted) {
         const std::string there = std::to_string(steps.size());
-        return Error(ErrorKind::kNotFound, ENOENT,
-                     "undo " + std::to_string(wanted) + ": there " +
-                         (steps.size() == 1 ? "is only 1 step" : "are only " + there + " steps") +
-                         " since the task began",
-                     "`unwrite undo " + there + "` takes them all back, `unwrite log` lists them");
+        return Error(
+            ErrorKind::kNotFound, ENOENT,
+            "undo " + std::to_string(wanted) + ": there " +
+                (steps.size() == 1 ? "is only 1 step" : "are only " + there + " steps") +
+                " since the task began",
+            "`unwrite undo " + there + "` takes them all back, `unwrite log` lists the steps");
     }
     steps.resize(wanted);
     return take_back(asker, steps, wanted == 1 ? "undo" : "undo " + std::to_string(wanted),

@@ -1,6 +1,7 @@
 #include "cli/commands/commands.h"
 #include "cli/config_tools.h"
 #include "cli/editing_room.h"
+#include "cli/failure.h"
 #include "cli/help.h"
 #include "cli/text.h"
 #include "control/protocol.h"
@@ -51,7 +52,7 @@ Result<int> apply(Context& context, const ApplyOptions& options) {
                                         {"message", control::encode_bytes(answer.text)},
                                         {"paths", std::move(paths)}}));
     } else if (answer.failed) {
-        context.notes.line("unwrite: " + harmless(answer.text));
+        tell_failure(context, answer.text);
     } else {
         context.out.line(context.out.is_terminal() ? harmless(answer.text) : answer.text);
     }

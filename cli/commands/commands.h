@@ -5,6 +5,7 @@
 #include <CLI/App.hpp>
 
 #include "cli/context.h"
+#include "cli/help.h"
 
 namespace unwrite::cli {
 
@@ -52,8 +53,8 @@ CLI::App* add_command(CLI::App& app, Context& context, const char* name, const c
                       const std::shared_ptr<Options>& options,
                       Result<int> (*action)(Context&, const Options&)) {
     CLI::App* command = app.add_subcommand(name, about);
-    command->callback([&context, name, options, action] {
-        context.verb = name;
+    command->callback([&context, command, options, action] {
+        context.verb = verb_of(*command);
         context.action = [&context, options, action] { return action(context, *options); };
     });
     return command;

@@ -27,8 +27,8 @@ Result<int> commit_paths(Context& context, Workspace& workspace, std::vector<std
                          const CommitOptions& options) {
     if (options.keep_history) {
         return Error(ErrorKind::kUsage, EINVAL,
-                     "commit PATH: --keep-history keeps whole states, not parts of them",
-                     "leave it out, or commit everything");
+                     "commit: --keep-history keeps whole states, so it does not work with paths",
+                     "`unwrite commit --keep-history` accepts everything");
     }
     std::string text = options.text;
     if (text.empty()) {
@@ -77,7 +77,7 @@ Result<int> commit(Context& context, const CommitOptions& options) {
     if (!paths.empty() && !whole)
         return commit_paths(context, workspace, std::move(paths), options);
     if (options.dry_run) {
-        return Error(ErrorKind::kUsage, EINVAL, "commit --dry-run: it needs paths",
+        return Error(ErrorKind::kUsage, EINVAL, "commit: --dry-run needs paths",
                      "`unwrite status` shows what a commit of everything accepts");
     }
     if (!options.yes && !options.keep_history && can_ask() &&

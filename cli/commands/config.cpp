@@ -14,6 +14,7 @@
 #include "cli/config_keys.h"
 #include "cli/config_store.h"
 #include "cli/config_text.h"
+#include "cli/failure.h"
 #include "cli/help.h"
 #include "cli/prompt.h"
 #include "cli/screen/hand_over.h"
@@ -209,9 +210,10 @@ Result<> change(Context& context, Store& store, const std::string& before,
 }
 
 Error own_file_only(const std::string& key, const std::string& file) {
-    return Error(ErrorKind::kUsage, EINVAL,
-                 "config set: " + key + " is read from your own file only, not from a workspace's",
-                 "put it into " + quote_name(file));
+    return Error(
+        ErrorKind::kUsage, EINVAL,
+        "config set: " + key + " is read from your own file only, not from the file of a workspace",
+        "put it into " + quote_name(file));
 }
 
 Result<int> set(Context& context, const ConfigOptions& options) {
@@ -259,7 +261,7 @@ class Scratch {
         std::string name =
             std::string(tmp != nullptr && tmp[0] == '/' ? tmp : "/tmp") + "/unwrite-config-XXXXXX";
         if (::mkdtemp(name.data()) == nullptr)
-            return sys::last_error().with_context("make " + name);
+            return sys::last_error().with_context("cannot make " + name);
         return Scratch(std::move(name));
     }
     Scratch(Scratch&& other) noexcept : path_(std::exchange(other.path_, "")) {}
@@ -301,7 +303,7 @@ Result<int> edit(Context& context, const ConfigOptions& /*options*/) {
         }
         const Result<> changed = change(context, store, before, text);
         if (changed) return kDone;
-        context.notes.line("unwrite: " + harmless(changed.error().message()));
+        tell_failure(context, changed.error());
         if (can_ask() && confirm(context, "Edit it again? (y/n)")) continue;
         scratch.keep();
         return Error(changed.error().kind(), changed.error().number(),

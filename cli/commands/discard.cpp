@@ -28,14 +28,15 @@ struct DiscardOptions {
 Result<> check_can_ask() {
     if (can_ask()) return {};
     return Error(ErrorKind::kUsage, EINVAL, "discard: there is no terminal to ask on",
-                 "use --yes to discard without being asked");
+                 "`unwrite discard --yes` discards without asking");
 }
 
 Result<int> discard_paths(Context& context, Workspace& workspace,
                           const std::vector<std::string>& paths, const DiscardOptions& options) {
     if (options.purge) {
-        return Error(ErrorKind::kUsage, EINVAL, "discard PATH: --purge is for the whole task",
-                     "leave it out; `unwrite gc` drops abandoned states");
+        return Error(ErrorKind::kUsage, EINVAL,
+                     "discard: --purge is for the whole task, so it does not work with paths",
+                     "`unwrite gc` drops states that nothing leads to");
     }
     overlay::Operations& operations = workspace.operations();
     const std::string count = counted(paths.size(), "path", "paths");
@@ -65,8 +66,10 @@ Result<int> discard_paths(Context& context, Workspace& workspace,
 Result<int> discard_work_of_agents(Context& context, Workspace& workspace,
                                    const DiscardOptions& options) {
     if (options.purge || !options.paths.empty()) {
-        return Error(ErrorKind::kUsage, EINVAL, "discard --keep-mine: it is about the whole task",
-                     "leave out --purge and the paths");
+        return Error(ErrorKind::kUsage, EINVAL,
+                     "discard: --keep-mine is for the whole task, so it works neither with paths "
+                     "nor with --purge",
+                     "`unwrite discard --keep-mine`");
     }
     const auto act = [&](bool dry_run) {
         return workspace.operations().revert(asker(), ":agents", dry_run);

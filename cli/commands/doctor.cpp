@@ -151,7 +151,7 @@ void print(Context& context, const std::vector<Finding>& findings) {
         list.push_back({{"what", finding.what},
                         {"verdict", word(finding.verdict)},
                         {"text", control::encode_bytes(finding.text)},
-                        {"advice", finding.advice}});
+                        {"hint", finding.advice}});
         if (context.json) continue;
         context.out.line(
             fmt::format("{:<5}{:<12} {}", word(finding.verdict), finding.what, finding.text));

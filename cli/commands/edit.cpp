@@ -3,6 +3,7 @@
 #include "cli/commands/commands.h"
 #include "cli/config_tools.h"
 #include "cli/editing_room.h"
+#include "cli/failure.h"
 #include "cli/help.h"
 #include "cli/text.h"
 #include "overlay/editing.h"
@@ -48,7 +49,7 @@ Result<int> edit_file(Context& context, const EditOptions& options) {
     const bool from_input = options.path.empty();
     if (from_input && !context.json)
         return Error(ErrorKind::kUsage, EINVAL, "edit: no PATH is given",
-                     "with --json the request is read from stdin");
+                     "`unwrite edit --json` reads the request from stdin");
     std::string text = request_of(options);
     if (from_input) {
         TRY_ASSIGN(text, read_input("-", settings.max_arguments + 1));
@@ -75,7 +76,7 @@ Result<int> edit_file(Context& context, const EditOptions& options) {
     if (context.json && answer.response) {
         context.out.line(encode_response(*answer.response));
     } else if (answer.failed) {
-        context.notes.line("unwrite: " + harmless(answer.text));
+        tell_failure(context, answer.text);
     } else {
         context.out.line(context.out.is_terminal() ? harmless(answer.text) : answer.text);
     }

@@ -263,25 +263,12 @@ Result<int> git_feedback(Context& context, const GitFeedbackOptions& options) {
     return kDone;
 }
 
-/// As add_command, with the two words of the command for messages.
-template <class Options>
-CLI::App* add_git_command(CLI::App& git, Context& context, const char* name, const char* about,
-                          const std::shared_ptr<Options>& options,
-                          Result<int> (*action)(Context&, const Options&)) {
-    CLI::App* command = git.add_subcommand(name, about);
-    command->callback([&context, name, options, action] {
-        context.verb = std::string("git ") + name;
-        context.action = [&context, options, action] { return action(context, *options); };
-    });
-    return command;
-}
-
 void add_git_undo(CLI::App& git, Context& context) {
     const auto options = std::make_shared<GitUndoOptions>();
     git::UndoOptions& engine = options->engine;
     CLI::App* command =
-        add_git_command(git, context, "undo", "Take back the commits an agent made for an issue",
-                        options, git_undo);
+        add_command(git, context, "undo", "Take back the commits an agent made for an issue",
+                    options, git_undo);
     command->add_option("N", options->count, "How many of the agent's commits (default 1)");
     command->add_option("--issue", options->issue, "The number of the issue")
         ->required()
@@ -331,9 +318,9 @@ void add_git_undo(CLI::App& git, Context& context) {
 
 void add_git_feedback(CLI::App& git, Context& context) {
     const auto options = std::make_shared<GitFeedbackOptions>();
-    CLI::App* command = add_git_command(
-        git, context, "feedback", "Print a note for the agent's next prompt after a thumbs-down",
-        options, git_feedback);
+    CLI::App* command = add_command(git, context, "feedback",
+                                    "Print a note for the agent's next prompt after a thumbs-down",
+                                    options, git_feedback);
     command->add_option("--issue", options->issue, "The number of the issue")
         ->required()
         ->type_name("K");

@@ -98,7 +98,7 @@ Result<int> integrate(Context& context, const IntegrateOptions& options) {
     if (context.json || (options.print && anything)) return kDone;
     if (!anything && options.undo) {
         return Error(ErrorKind::kNothing, ENOENT,
-                     "integrate " + integration.agent + ": nothing of it is in " +
+                     "integrate " + integration.agent + ": there is nothing to remove in " +
                          quote_name(integration.place));
     }
     const std::string where = integration.agent + " in " + quote_name(integration.place);

@@ -1,6 +1,7 @@
 #include <cerrno>
 
 #include "cli/commands/commands.h"
+#include "cli/failure.h"
 #include "cli/help.h"
 #include "cli/known_path.h"
 #include "cli/log_lines.h"
@@ -31,7 +32,7 @@ Result<int> audit(Context& context, Workspace& workspace) {
         context.out.print(audit_lines(trail));
     }
     for (const std::string& problem : trail.problems)
-        context.notes.line("unwrite: log: " + problem);
+        tell_failure(context, problem);
     return trail.problems.empty() ? kDone : kNeedsRecovery;
 }
 

@@ -19,8 +19,8 @@ Result<mcp::Approval> parse_approval(const std::string& word) {
     if (word == "client") return mcp::Approval::kClient;
     if (word == "elicit") return mcp::Approval::kElicit;
     if (word == "deny") return mcp::Approval::kDeny;
-    return Error(ErrorKind::kUsage, EINVAL,
-                 "mcp --approval " + word + ": it is client, elicit or deny");
+    return Error(ErrorKind::kUsage, EINVAL, "mcp --approval " + word + " is not a kind of approval",
+                 "`unwrite mcp --approval client`, elicit or deny");
 }
 
 // Nothing is opened before a call needs it: clients start a server only to ask what it is.

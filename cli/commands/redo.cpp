@@ -16,7 +16,8 @@ struct RedoOptions {
 
 Result<int> redo(Context& context, const RedoOptions& options) {
     if (options.count == 0)
-        return Error(ErrorKind::kUsage, EINVAL, "redo 0: the number of steps is 1 or more");
+        return Error(ErrorKind::kUsage, EINVAL, "redo 0: the number of steps is 1 or more",
+                     "`unwrite redo` takes one step again");
     TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
     const Said said{"Redone", "redo", false};
     if (!options.dry_run) {

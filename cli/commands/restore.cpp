@@ -34,7 +34,7 @@ Result<bool> may_delete(Context& context, const overlay::Moved& foreseen,
                      "restore: " + quote_name(deleted.front().path) +
                          (deleted.size() > 1 ? " and others were" : " was") + " created since " +
                          since + " and would be deleted; there is no terminal to ask on",
-                     "use --yes to delete without being asked");
+                     "`unwrite restore --yes` deletes without asking");
     }
     context.notes.line("Created since " + since + ", and would be deleted:");
     context.notes.print(change_lines(deleted, 20, Colour::kNo));

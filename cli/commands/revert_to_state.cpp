@@ -5,6 +5,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/editing_room.h"
+#include "cli/failure.h"
 #include "cli/help.h"
 #include "cli/text.h"
 #include "control/remote_reverts.h"
@@ -38,8 +39,7 @@ bool print_event(Context& context, const std::string& event) {
         context.out.line("reverted to n" + std::to_string(json.value("target", 0ull)));
     } else {
         const bool says = json.is_object() && json.contains("reason") && json["reason"].is_string();
-        context.notes.line("unwrite: " +
-                           harmless(says ? json["reason"].get<std::string>() : "refused"));
+        tell_failure(context, says ? json["reason"].get<std::string>() : "refused");
     }
     return applied;
 }
@@ -50,7 +50,8 @@ Result<int> revert(Context& context, const RevertOptions& options) {
     if (workspace.mount()) remote.emplace(*workspace.mount());
     overlay::Reverts* const reverts =
         remote ? &*remote : overlay::reverts_of(workspace.operations());
-    if (reverts == nullptr) return Error(ErrorKind::kUsage, ENOTSUP, "revert: not here");
+    if (reverts == nullptr)
+        return Error(ErrorKind::kUsage, ENOTSUP, "nothing can be reverted here");
     if (!options.category.empty()) {
         TRY_ASSIGN(const std::string acknowledgement,
                    reverts->request_revert(asker(), request_of(options), false));
@@ -59,12 +60,12 @@ Result<int> revert(Context& context, const RevertOptions& options) {
     const std::string writers = writers_of(workspace);
     if (!writers.empty()) {
         return Error(ErrorKind::kConflict, EBUSY,
-                     "revert: files are open for writing in " + writers,
-                     "what was asked for waits; `unwrite revert-to-state` carries it out");
+                     "these programs have files open for writing: " + writers,
+                     "end them, then `unwrite revert-to-state` carries out what waits");
     }
     TRY_ASSIGN(const std::vector<std::string> events, reverts->apply_reverts(asker()));
     if (events.empty())
-        return Error(ErrorKind::kNothing, ENOENT, "revert: nothing waits to be carried out");
+        return Error(ErrorKind::kNothing, ENOENT, "nothing waits to be carried out");
     bool all = true;
     for (const std::string& event : events)
         all = print_event(context, event) && all;

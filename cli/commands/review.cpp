@@ -237,8 +237,9 @@ Result<int> review(Context& context, const ReviewOptions& options) {
         TRY(expect_own_git_untouched(workspace));
     }
     if (!options.script && !can_ask()) {
-        return Error(ErrorKind::kUsage, EINVAL, "review: there is no terminal to ask on",
-                     "use --script, and say on stdin what to accept and what to reject");
+        return Error(
+            ErrorKind::kUsage, EINVAL, "review: there is no terminal to ask on",
+            "`unwrite review --script` reads from stdin what to accept and what to reject");
     }
     const std::string text = options.text.empty() ? "review" : options.text;
     if (!options.script && !options.plain && !options.dry_run) {

@@ -11,6 +11,7 @@
 #include "cli/commands/commands.h"
 #include "cli/confine.h"
 #include "cli/editing_room.h"
+#include "cli/failure.h"
 #include "cli/guard.h"
 #include "cli/heaps.h"
 #include "cli/held_terminal.h"
@@ -59,9 +60,9 @@ Result<bool> is_wanted(Context& context, const RunOptions& options) {
     if (!can_ask()) {
         return Error(ErrorKind::kUsage, EINVAL,
                      "run " + words +
-                         ": what it does elsewhere cannot be taken back, and there is "
-                         "no terminal to ask on",
-                     "use --yes to run it without being asked");
+                         ": what this command does outside the workspace cannot be taken back, and "
+                         "there is no terminal to ask on",
+                     "`unwrite run --yes -- COMMAND` runs it without asking");
     }
     return confirm(context,
                    "What " + words + " does elsewhere cannot be taken back. Run it? (y/n)");
@@ -245,8 +246,7 @@ Result<int> run(Context& context, const RunOptions& options) {
     TRY_ASSIGN(const overlay::Status before, workspace.operations().status("", false));
     TRY_ASSIGN(const Ran ran, run_command(context, workspace, options));
     if (ran.ended.exec_failure != 0) {
-        context.notes.line("unwrite: " +
-                           not_started_words(options.command[0], ran.ended.exec_failure));
+        tell_failure(context, not_started(options.command[0], ran.ended.exec_failure));
     }
     const Result<> finished = finish(context, workspace, options, ran, before.changes.empty());
     if (!finished) return finished.error();

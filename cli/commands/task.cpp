@@ -19,7 +19,7 @@ Result<int> task(Context& context, const TaskOptions& options) {
     overlay::Asker who = asker();
     who.cause = task_cause(options.name);
     if (who.cause.size() > overlay::kMostOfCause)
-        return Error(ErrorKind::kUsage, EINVAL, "unwrite task: the name is too long");
+        return Error(ErrorKind::kUsage, EINVAL, "task: the name is too long");
     TRY_ASSIGN(const overlay::Node node,
                workspace.operations().commit(who, options.name.empty() ? "task" : options.name,
                                              /*keep_history=*/true));

@@ -39,7 +39,8 @@ Result<int> undo(Context& context, const UndoOptions& options) {
     const Result<std::uint64_t> count = parse_number(options.what);
     if (count && (*count == 0 || *count > std::numeric_limits<unsigned>::max())) {
         return Error(ErrorKind::kUsage, EINVAL,
-                     "undo " + options.what + ": the number of steps is 1 or more");
+                     "undo " + options.what + ": the number of steps is 1 or more",
+                     "`unwrite undo` takes back the newest step");
     }
     TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
     overlay::Operations& operations = workspace.operations();

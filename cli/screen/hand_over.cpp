@@ -75,12 +75,12 @@ Result<> hand_over(const std::string& command, const std::vector<std::string>& a
     pointers.push_back(nullptr);
     const Unmoved unmoved;
     const pid_t child = ::fork();
-    if (child < 0) return sys::last_error().with_context("start " + command);
+    if (child < 0) return sys::last_error().with_context("cannot start " + command);
     if (child == 0) become(pointers, file.get());
     int status = 0;
     while (::waitpid(child, &status, 0) < 0) {
         if (const Error error = sys::last_error(); error.number() != EINTR)
-            return error.with_context("wait for " + command);
+            return error.with_context("cannot wait for " + command);
     }
     return {};
 }

@@ -170,7 +170,7 @@ void Review::tell(const std::string& text) {
 
 void Review::note_failure(const Error& error) {
     std::string text = "Nothing was done: " + error.message() + "\n";
-    if (!error.advice().empty()) text += error.advice() + "\n";
+    if (!error.advice().empty()) text += "hint: " + error.advice() + "\n";
     const std::vector<std::string> changed = source_.take_changed();
     for (const std::string& path : changed)
         model_.reopen(path);

@@ -249,9 +249,8 @@ Result<> TaskSource::check_unchanged(const std::vector<Judged>& judged) {
         }
     }
     changes_ = now.changes;
-    return Error(ErrorKind::kConflict, EBUSY,
-                 "review: what was decided changed since it was shown:" + list,
-                 "These are open again; look at them once more.");
+    return Error(ErrorKind::kConflict, EBUSY, "these files changed since they were shown:" + list,
+                 "look at them again, then decide");
 }
 
 Result<overlay::Decision> TaskSource::decision_for(const std::vector<Judged>& judged) {

@@ -103,7 +103,11 @@ TEST(Binary, UsageErrorsAre2) {
           "redo x"}) {
         const Outcome outcome = run(scratch, words);
         EXPECT_EQ(outcome.code, 2) << words << outcome.err;
-        EXPECT_TRUE(outcome.err.starts_with("unwrite: ")) << words << outcome.err;
+        const std::string verb = std::string(words).substr(0, std::string(words).find(' '));
+        const bool is_named = outcome.err.starts_with("unwrite " + verb);
+        EXPECT_TRUE(is_named || outcome.err.starts_with("unwrite: ")) << words << outcome.err;
+        EXPECT_EQ(is_named, !verb.empty() && verb != "explode") << words << outcome.err;
+        EXPECT_NE(outcome.err.find("\nhint: "), std::string::npos) << words << outcome.err;
         EXPECT_EQ(outcome.out, "") << words;
     }
 }
@@ -129,8 +133,8 @@ TEST(Binary, ErrorsAreJsonOnRequest) {
         const control::Json json = control::Json::parse(outcome.out, nullptr, false);
         ASSERT_TRUE(json.is_object()) << outcome.out;
         EXPECT_EQ(json["error"]["kind"], "no-workspace");
-        EXPECT_FALSE(json["error"]["advice"].get<std::string>().empty());
-        EXPECT_TRUE(outcome.err.starts_with("unwrite: "));
+        EXPECT_FALSE(json["error"]["hint"].get<std::string>().empty());
+        EXPECT_TRUE(outcome.err.starts_with("unwrite status: ")) << outcome.err;
     }
 }
 
@@ -155,7 +159,7 @@ TEST(Binary, NamesInErrorsAreSafe) {
 
 TEST(Binary, DashCNamesTheDirectory) {
     const Scratch scratch;
-    EXPECT_NE(run(scratch, "-C .. status").err.find(scratch.path() + ":"), std::string::npos);
+    EXPECT_NE(run(scratch, "-C .. status").err.find(scratch.path() + ".\n"), std::string::npos);
     EXPECT_EQ(run(scratch, "-C ../none status").code, 1);
 }
 

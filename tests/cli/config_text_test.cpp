@@ -60,7 +60,7 @@ TEST(ConfigKeys, ABadValueIsToldWithThoseThatAreGood) {
         Config config;
         const Result<> read = read_config(std::string(key.name) + " = [1]", "f", config);
         ASSERT_FALSE(read) << key.name;
-        EXPECT_EQ(read.error().message(), "read f:1: bad value for `" + std::string(key.name) +
+        EXPECT_EQ(read.error().message(), "f:1: bad value for `" + std::string(key.name) +
                                               "`: it takes " + std::string(key.values));
     }
     Config config;

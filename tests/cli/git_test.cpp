@@ -65,7 +65,7 @@ TEST(GitCommand, S108_TheNumberIsChecked) {
         const Outcome undo = shell(scratch, "$U git undo --issue 7 " + std::string(words));
         EXPECT_EQ(undo.code, 2) << words << undo.err;
         EXPECT_NE(undo.err.find("\n"), undo.err.size() - 1) << "no way out: " << undo.err;
-        EXPECT_TRUE(undo.err.starts_with("unwrite: ")) << undo.err;
+        EXPECT_TRUE(undo.err.starts_with("unwrite git undo: ")) << undo.err;
         EXPECT_EQ(undo.out, "");
     }
     for (const char* words :
@@ -111,7 +111,7 @@ TEST(GitCommand, S115_S127_AConflictIs5AndADirtyTreeToo) {
     make_repository(scratch);
     const Outcome dirty = shell(scratch, "echo unsaved >c; $U git undo --issue 7");
     EXPECT_EQ(dirty.code, 5);
-    EXPECT_TRUE(dirty.err.starts_with("unwrite: git undo: there are uncommitted changes: c\n"))
+    EXPECT_TRUE(dirty.err.starts_with("unwrite git undo: there are uncommitted changes: c.\n"))
         << dirty.err;
     EXPECT_EQ(dirty.out, "");
     const Outcome conflict = shell(scratch,

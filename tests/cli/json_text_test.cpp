@@ -64,10 +64,10 @@ TEST(JsonText, WhatIsInTheWayIsRefused) {
 }
 
 TEST(JsonText, WhatIsNoJsonIsRefused) {
-    EXPECT_EQ(with("{\"a\": 1,}"), "?it is no JSON");
-    EXPECT_EQ(with("{"), "?it is no JSON");
-    EXPECT_EQ(with("[]"), "?it is no JSON object");
-    EXPECT_EQ(with("\xff"), "?it is no JSON");
+    EXPECT_EQ(with("{\"a\": 1,}"), "?it is not JSON");
+    EXPECT_EQ(with("{"), "?it is not JSON");
+    EXPECT_EQ(with("[]"), "?it is not a JSON object");
+    EXPECT_EQ(with("\xff"), "?it is not JSON");
     EXPECT_EQ(with("{\"a\": 1, \"a\": 2}"), "?it has \"a\" twice");
     EXPECT_EQ(with("{\"a\":" + std::string(100000, '[') + std::string(100000, ']') + "}"),
               "?it is nested too deeply");

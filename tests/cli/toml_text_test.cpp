@@ -50,9 +50,9 @@ TEST(TomlText, WhatIsInTheWayIsRefused) {
         ASSERT_FALSE(refused) << text;
         EXPECT_EQ(refused.error().kind(), ErrorKind::kConflict);
     }
-    EXPECT_TRUE(with("a = \n").starts_with("?it is no TOML: line 1: ")) << with("a = \n");
-    EXPECT_TRUE(with("\xff\n").starts_with("?it is no TOML")) << with("\xff\n");
-    EXPECT_TRUE(with("a = " + std::string(100000, '[')).starts_with("?it is no TOML"));
+    EXPECT_TRUE(with("a = \n").starts_with("?it is not TOML: line 1: ")) << with("a = \n");
+    EXPECT_TRUE(with("\xff\n").starts_with("?it is not TOML")) << with("\xff\n");
+    EXPECT_TRUE(with("a = " + std::string(100000, '[')).starts_with("?it is not TOML"));
 }
 
 }  // namespace

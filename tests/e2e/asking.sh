@@ -215,7 +215,7 @@ S44_with_nobody_there_it_is_refused_at_once() {
     u run --session "$asking" --on-exit keep -- sh -c 'echo more >>asked/a'
     equal asked/a $'one\nmore'
     expect 1 approve 77
-    err_has "there is none"
+    err_has "unwrite approve: there is no question 77"
     say "a watcher that is killed is not there a while later"
     there
     kill -9 "$watcher"

@@ -101,7 +101,7 @@ S76_restore_asks_before_it_deletes() {
     say "what was created since is not deleted unasked"
     expect 2 restore new old
     err_has "new was created since the task began and would be deleted"
-    err_has "hint: use --yes"
+    err_has "hint: \`unwrite restore --yes\` deletes without asking"
     on_a_terminal "Delete it? (y/n)=n" -- restore new old && fail "it was restored"
     same changed
     u restore new --from before
@@ -177,7 +177,7 @@ END
     local code=0
     printf 'accept f1\nreject f6\n' | unwrite review --script >"$scratch/out" 2>"$scratch/err" || code=$?
     [[ $code == 5 ]]
-    err_has "at that node it was f2"
+    err_has "in that state it was f2"
     code=0
     printf 'accept f1\nnonsense f6\n' | unwrite review --script 2>"$scratch/err" || code=$?
     [[ $code == 2 ]]

@@ -13,12 +13,13 @@ S165_what_cannot_be_mounted() {
     expect 2 no-such-command
     expect 2 mount "$W" --on-unfinished maybe
     UNWRITE_IDLE=asleeep expect 2 mount "$W"
-    err_has "UNWRITE_IDLE=asleeep means nothing"
+    err_has "UNWRITE_IDLE cannot be asleeep"
     err_has "awake or asleep"
     UNWRITE_SPIN=off expect 2 mount "$W"
     UNWRITE_CACHES=long expect 2 mount "$W"
     expect 6 -C "$W" status
-    err_has "there is none"
+    err_has "unwrite status: there is no workspace at or above"
+    err_has 'hint: `unwrite mount DIR` makes DIR a workspace'
     expect 6 unmount "$W"
     absent "$W/.unwrite"
     say "mounted already; inside and around a workspace"
@@ -170,7 +171,7 @@ S165_everyday_mistakes() {
     expect 1 undo no-such-session
     expect 2 gc --max-age soon
     expect 2 run --session user -- touch by-nobody
-    err_has "a session cannot be called user"
+    err_has "a session cannot be named user"
     expect 2 run --session :agents -- touch by-nobody
     same now
     say "the word run before -- is a command only where commands stand"

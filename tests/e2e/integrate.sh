@@ -136,7 +136,7 @@ S1_S165_integrate_what_cannot_be_done_changes_nothing() {
     refuses 2 nobody "there is no such agent"
     say "the first file would do, the second does not"
     echo '{"hooks": [' >"$scratch/dotfiles/settings.json"
-    refuses 2 claude-code "it is no JSON"
+    refuses 2 claude-code "it is not JSON"
     err_has "UserPromptSubmit"
     echo '{"hooks": 1}' >"$scratch/dotfiles/settings.json"
     refuses 5 claude-code "something else in hooks"
@@ -144,7 +144,7 @@ S1_S165_integrate_what_cannot_be_done_changes_nothing() {
     refuses 2 claude-code "leads nowhere"
     rm .claude/settings.json
     mkfifo .claude/settings.json
-    refuses 2 claude-code "no regular file"
+    refuses 2 claude-code "not a regular file"
     rm .claude/settings.json
     truncate -s 5M .claude/settings.json
     refuses 2 claude-code "larger than"
@@ -157,7 +157,7 @@ S1_S165_integrate_what_cannot_be_done_changes_nothing() {
     refuses 5 codex "cannot be put behind"
     err_has "[mcp_servers.unwrite]"
     echo 'a = ' >"$HOME/.codex/config.toml"
-    refuses 2 codex "no TOML: line 1"
+    refuses 2 codex "not TOML: line 1"
     printf '{"mcp": {"unwrite": {"type": "remote"}}}' >opencode.jsonc
     refuses 5 opencode "something else in mcp.unwrite"
     python3 -c 'print("{\"a\":" + "[" * 200000 + "]" * 200000 + "}")' >opencode.jsonc

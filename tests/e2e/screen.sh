@@ -411,7 +411,7 @@ S62_what_changes_meanwhile_is_not_agreed_to() {
     echo three >b
     remember changed
     keys y
-    sees "changed since it was shown"
+    sees "changed since they were shown"
     same changed
     keys Escape
     sees "1 accepted, 1 open"
@@ -449,14 +449,14 @@ S62_what_nobody_reads_is_decided_as_one_on_the_screen() {
     echo three >node_modules/p/10
     remember more
     keys y
-    sees "changed since it was shown"
+    sees "changed since they were shown"
     same more
     rm node_modules/p/10
     remember again
     keys Escape
     sees "2 open"
     keys r q k
-    sees "changed since it was shown"
+    sees "changed since they were shown"
     keys Escape
     sees "2 open"
     keys r q k

@@ -121,7 +121,7 @@ S52_S56_S57_S58_checkpoints_and_rollback_by_name() {
     u rollback first
     same one
     expect 1 rollback no-such-checkpoint
-    err_has "no-such-checkpoint"
+    err_has "unwrite rollback: no-such-checkpoint is neither a state nor a checkpoint."
     same one
     u rollback root
     same start
@@ -171,7 +171,7 @@ S55_S39_undo_and_redo() {
     remember s0
     begin
     expect 3 undo
-    err_has "there is nothing to undo"
+    err_has "unwrite undo: there is nothing to undo: nothing has changed since the task began."
     expect 3 redo
     local i
     for i in 1 2 3 4; do

@@ -119,7 +119,7 @@ const std::map<std::string, Seeds, std::less<>>& all_seeds() {
           R"({"id":1,"command":"decide","arguments":{"keep":["a"],"take_back":[],"parts":[{"path":"c","hunks":[1,3],"seen":""}],"text":"t"}})",
           R"({"id":1,"command":"marks","arguments":{"paths":["a",{"bytes":"Yf8="}]}})",
           R"({"id":1,"ok":true,"result":{"current":3,"entries":[{"node":{"number":3,"parent":1,"kind":"step","tags":{"by":"{}"}},"on_trunk":true,"changes":[{"kind":"renamed","path":"a","old_path":"b"}]}],"open_changes":[],"origins":[{"number":1}]}})",
-          R"({"id":1,"ok":false,"error":{"kind":"nothing","number":0,"text":"x","advice":"y"}})"}},
+          R"({"id":1,"ok":false,"error":{"kind":"nothing","number":0,"text":"x","hint":"y"}})"}},
         {"rules",
          {"*.pem\n===\n**/.git/**\n===\n!a/**/b\n===\na/c/b", "[a-z]?\\*{x,y}\n===\nab",
           "**/a*a*a*a*a*b/**\n===\n**/**/**/*.c\n===\naaaaaaaaaaaaaaaa/aaaaaaaaaaaa.c"}},

@@ -287,7 +287,7 @@ TEST_F(Deciding, WhatHasNoPartsSaysWhyS62) {
     replace("bin", std::string("a\0c", 3));
     make("made", "two\n");
     for (const auto& [path, why] :
-         {std::pair{"bin", "no text"}, {"made", "was made"}, {"same", "not changed"}}) {
+         {std::pair{"bin", "not a text"}, {"made", "was made"}, {"same", "not changed"}}) {
         overlay::Decision decision;
         decision.parts.push_back({path, {1}, ""});
         const auto decided = decide(decision);

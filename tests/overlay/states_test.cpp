@@ -300,7 +300,7 @@ TEST_F(States, S100_what_changed_behind_the_mount_is_not_overwritten) {
     scratch_.write("work/file", "behind the mount");
     const Json event = revert("failure", one);
     EXPECT_FALSE(event["applied"]);
-    EXPECT_EQ(event["reason"], "revert refused: file changed behind the mount since");
+    EXPECT_EQ(event["reason"], "revert refused: file was changed outside the mount since then");
     EXPECT_EQ(text(), "behind the mount");
 }
 
