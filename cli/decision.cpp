@@ -119,28 +119,29 @@ overlay::Decision decision_of(const std::vector<Judged>& judged,
 
 std::string decided_words(const overlay::Decided& decided, Saying saying, Colour colour) {
     const std::size_t most = saying == Saying::kDone ? 40 : 0;
-    const std::string mark = saying == Saying::kDryRun ? "dry run: " : "";
     std::string text;
     if (!decided.kept.empty()) {
-        text += mark + (saying == Saying::kAsked ? "to be kept for good:\n"
-                                                 : "kept, and no longer taken back by anything:\n");
+        text += saying == Saying::kDone
+                    ? "Accepted for good; these changes can no longer be undone:\n"
+                    : "Would be accepted for good:\n";
         text += change_lines(decided.kept, most, colour);
     }
     for (const auto& needed : decided.needed) {
         text +=
-            "  " + quote_name(needed.path) + " is kept as well: " + harmless(needed.reason) + "\n";
+            "  " + quote_name(needed.path) + " is accepted too: " + harmless(needed.reason) + "\n";
     }
     if (!decided.taken_back.empty()) {
-        text += mark + (saying == Saying::kAsked ? "to be taken back:\n" : "taken back:\n");
+        text += saying == Saying::kDone ? "Taken back:\n" : "Would be taken back:\n";
         text += change_lines(decided.taken_back, most, colour);
     }
     if (decided.given_up > 0) {
         text += "  " + counted(decided.given_up, "abandoned state", "abandoned states") +
-                " with other versions of it " + (saying == Saying::kDone ? "went" : "would go") +
-                "\n";
+                " with other versions of these files " +
+                (saying == Saying::kDone ? "removed" : "would be removed") + "\n";
     }
     if (decided.from != 0)
-        text += fmt::format("`unwrite redo` brings back what was taken (n{})\n", decided.from);
+        text +=
+            fmt::format("\"unwrite redo\" brings back what was taken back (n{}).\n", decided.from);
     return text;
 }
 
@@ -149,7 +150,7 @@ void print_decided(Context& context, const overlay::Decided& decided, bool dry_r
         context.out.line(control::dump(control::encode(decided)));
         return;
     }
-    context.out.print(decided_words(decided, dry_run ? Saying::kDryRun : Saying::kDone,
+    context.out.print(decided_words(decided, dry_run ? Saying::kForeseen : Saying::kDone,
                                     context.out.has_colour() ? Colour::kYes : Colour::kNo));
 }
 

@@ -38,7 +38,7 @@ struct Judged {
 overlay::Decision decision_of(const std::vector<Judged>& judged,
                               const std::vector<overlay::Change>& changes);
 
-enum class Saying { kDone, kDryRun, kAsked };
+enum class Saying { kDone, kForeseen };
 /// What was decided, or would be, in lines. kDone leaves long lists out.
 std::string decided_words(const overlay::Decided& decided, Saying saying, Colour colour);
 /// What was decided, or would be: as JSON or as text.

@@ -130,8 +130,8 @@ Result<UniqueFd> open_directory(const std::string& directory) {
 void tell_raw_users(Context& context, const std::string& directory,
                     const std::vector<User>& users) {
     if (users.empty()) return;
-    context.notes.line("unwrite: these processes were already using " + quote_name(directory) +
-                       "; they bypass unwrite, and what they write is not recorded:");
+    context.notes.line("These processes were already using " + quote_name(directory) +
+                       ". They bypass unwrite, and their writes are not recorded:");
     context.notes.line("  " + user_words(users));
     context.notes.line("In a shell among them, run \"cd .\" to enter the mount.");
 }
@@ -279,9 +279,8 @@ Result<> unmount_workspace(Context& context, const Workspace& workspace, bool fo
     TRY(wait_for_end(*workspace.remote()));
     if (!users.empty()) {
         context.notes.line(
-            "unwrite: these processes had their working directory in the mount; in a shell "
-            "among them, run \"cd .\" to continue: " +
-            user_words(users));
+            "These processes had their working directory in the mount: " + user_words(users) +
+            ". In a shell among them, run \"cd .\" to continue.");
     }
     return {};
 }

@@ -104,7 +104,6 @@ std::string refused_lines(const std::vector<AuditEntry>& entries, std::size_t mo
         text += fmt::format("  {}{}: {}\n", subject(entry), how.empty() ? "" : "  (" + how + ")",
                             rule_words(entry));
     }
-    if (entries.size() > most) text += fmt::format("  ... and {} more\n", entries.size() - most);
     return text;
 }
 
@@ -146,6 +145,12 @@ void tell_refused(Context& context, const Refused& refused) {
     context.notes.line("Refused in this run: " +
                        count_words(refused.writes, refused.reads, refused.commands));
     context.notes.print(refused_lines(refused.entries, kMostListed));
+    std::uint64_t more = refused.writes + refused.reads + refused.commands;
+    for (std::size_t i = 0; i < std::min(refused.entries.size(), kMostListed); ++i)
+        more -= std::min(more, refused.entries[i].count);
+    if (more > 0)
+        context.notes.line(
+            fmt::format("  ... and {} more; \"unwrite log --audit\" lists all", more));
     context.notes.line(hint(refused));
 }
 

@@ -79,13 +79,21 @@ void tell_discarded(Context& context) {
 /// What became of the question: it is put again until it is settled, or nobody answers any more.
 enum class Turn { kAgain, kSettled, kUnanswered };
 
-Result<Turn> accept(Context& context, Workspace& workspace) {
+/// Accepting is about the whole task, so what was open before the run is named as well.
+Result<Turn> accept(Context& context, Workspace& workspace, const Question& question) {
     TRY_ASSIGN(const overlay::Status status, workspace.operations().status("", false));
+    if (!question.discard_to.empty()) {
+        TRY_ASSIGN(const overlay::Log log, workspace.operations().log("", false, false));
+        context.notes.line("This accepts everything that is open in the task:");
+        context.notes.print(
+            change_lines(heaped(status.changes), kMostShown, colour_of(context.notes)));
+        context.notes.print(who_lines(status.changes, log.origins));
+    }
     const std::string files = counted(overlay::files_in(status.changes), "file", "files");
     const char answer = ask(context, "Accept " + files + " for good? (y/n)", {{"yes", "no"}});
     if (answer != 'y') return answer == kNoAnswer ? Turn::kUnanswered : Turn::kAgain;
     TRY(workspace.operations().commit(asker(), "", false));
-    context.notes.line("Committed.");
+    context.notes.line("Accepted for good; these changes can no longer be undone.");
     return Turn::kSettled;
 }
 
@@ -116,7 +124,7 @@ Result<Turn> put(Context& context, Workspace& workspace, const Question& questio
     const Answers answers{{"commit", "discard", "review", "keep"}, 'k'};
     switch (ask(context, question.choices + "  [K]eep (Enter)", answers)) {
         case 'c':
-            return accept(context, workspace);
+            return accept(context, workspace, question);
         case 'd':
             return take_back(context, workspace, question);
         case 'r': {
@@ -184,7 +192,7 @@ Result<bool> settle(Context& context, Workspace& workspace, Ending ending,
     }
     if (ending == Ending::kCommit) {
         TRY(workspace.operations().commit(asker(), "", false));
-        context.notes.line("Committed.");
+        context.notes.line("Accepted for good; these changes can no longer be undone.");
     }
     if (ending == Ending::kDiscard) TRY(discard_unasked(context, workspace.operations(), question));
     return true;
@@ -225,8 +233,7 @@ Result<> settle_unfinished(Context& context, Workspace& workspace, Ending ending
 
 void warn_of_moved(Context& context, const overlay::Moved& moved) {
     if (!moved.others.empty()) {
-        context.notes.line("unwrite: this also undoes changes made by " +
-                           origins_words(moved.others));
+        context.notes.line("This also undoes changes made by " + origins_words(moved.others) + ".");
     }
     warn_of_behind(context, moved);
 }
@@ -235,7 +242,7 @@ void warn_of_behind(Context& context, const overlay::Moved& moved) {
     for (const std::string& line : editor_lines(editors_of_workspace(context.base), moved.changes))
         context.notes.line(line);
     if (!moved.behind.empty()) {
-        context.notes.line("unwrite: this also undoes what was changed outside the mount:");
+        context.notes.line("This also undoes what was changed outside the mount:");
         for (std::size_t i = 0; i < std::min(moved.behind.size(), kMostShown); ++i) {
             context.notes.line("  " + quote_name(moved.behind[i]));
         }
@@ -245,18 +252,32 @@ void warn_of_behind(Context& context, const overlay::Moved& moved) {
     }
 }
 
+namespace {
+
+/// Where that leads: a state from before, or a new one without the step.
+std::string where_words(const overlay::Moved& moved, const Said& said, bool dry_run) {
+    if (moved.to == 0) return "";
+    const std::string to = fmt::format("n{}", moved.to);
+    if (said.is_return) return said.done.ends_with(' ' + to) ? "" : " (" + to + ")";
+    return dry_run || moved.to < moved.from ? " (back to " + to + ")" : " (now at " + to + ")";
+}
+
+}  // namespace
+
 void print_moved(Context& context, const overlay::Moved& moved, const Said& said, bool dry_run) {
     if (context.json) {
         context.out.line(control::dump(control::encode(moved)));
         return;
     }
     std::string line = dry_run ? "Would " + said.would : said.done;
-    if (moved.to != 0)
-        line += fmt::format("; {} at n{}", dry_run ? "you would be" : "you are", moved.to);
+    line += where_words(moved, said, dry_run);
     context.out.line(line + (moved.changes.empty() ? ". No file differs." : ":"));
     context.out.print(change_lines(moved.changes, dry_run ? 0 : 40, colour_of(context.out)));
-    if (!dry_run && said.can_redo && moved.can_redo && moved.from != 0)
-        context.out.line("\"unwrite redo\" reverses this.");
+    if (dry_run || !said.can_redo || !moved.can_redo || moved.from == 0) return;
+    context.out.line(
+        said.is_return && moved.from != moved.to
+            ? fmt::format("You were at n{}; \"unwrite redo\" returns to it.", moved.from)
+            : "\"unwrite redo\" reverses this.");
 }
 
 Result<overlay::Moved> announce_and_act(Context& context, const Act& act) {
@@ -270,6 +291,7 @@ Result<overlay::Moved> announce_and_act(Context& context, const Act& act) {
     TRY_ASSIGN(const overlay::Moved own, act(overlay::Consent::kOwn));
     if (own.from != 0) return own;
     warn_of_moved(context, own);
+    TRY(context.notes.flush());
     return act(overlay::Consent::kAll);
 }
 

@@ -43,6 +43,8 @@ struct Said {
     std::string done;
     std::string would;
     bool can_redo = true;  ///< the last line says that redo reverses it
+    bool is_return =
+        false;  ///< to a state that was named, so the last line says which one was left
 };
 /// What a restore did, or would do: as JSON or as text.
 void print_moved(Context& context, const overlay::Moved& moved, const Said& said, bool dry_run);

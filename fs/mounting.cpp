@@ -191,10 +191,10 @@ Result<> can_pass_through(int directory) {
     }
     const auto held = sys::WriteHold::start(directory);
     if (!held) {
-        return Error(
-            ErrorKind::kSystem, held.error().number(),
-            "who writes to the files of this filesystem cannot be held: " + held.error().message(),
-            "mount without --data-path, or a directory on a disk");
+        return Error(ErrorKind::kSystem, held.error().number(),
+                     "this filesystem cannot pause writers (fanotify pre-content events): " +
+                         held.error().message(),
+                     "mount without --data-path, or a directory on a disk");
     }
     return {};
 }

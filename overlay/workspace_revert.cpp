@@ -191,8 +191,8 @@ Result<Moved> Workspace::carry_out(const Asker& asker, const RevertPlan& plan, c
     Moved moved;
     moved.changes = changes_of(plan, locator_);
     moved.others = others_in(moved.changes, origin_of(asker));
-    moved.to = head_.current;
     if (dry_run) return moved;
+    moved.to = head_.current;
     TRY(close_step(0, asker.cause));
     if (!capture_.interval_is_empty())
         TRY(seal({.kind = NodeKind::kBegin, .text = "before: " + record.text}));

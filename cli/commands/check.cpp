@@ -32,7 +32,7 @@ Result<int> check(Context& context, const CheckOptions& options) {
         checked.problems.empty() ? "no problems"
                                  : counted(checked.problems.size(), "problem", "problems")));
     if (!sound && !options.repair)
-        context.notes.line("`unwrite check --repair` mends what can be mended");
+        context.notes.line("hint: `unwrite check --repair` repairs what can be repaired");
     return sound ? kDone : kNeedsRecovery;
 }
 

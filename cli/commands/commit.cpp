@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <optional>
@@ -100,7 +102,12 @@ Result<int> commit(Context& context, const CommitOptions& options) {
     if (context.json) {
         context.out.line(control::dump(control::encode(node)));
     } else {
-        context.out.line("committed; the new root is n" + std::to_string(node.number));
+        context.out.line(
+            options.keep_history
+                ? fmt::format("Accepted; the task now begins at n{}. \"unwrite log --all\" "
+                              "lists the older states.",
+                              node.number)
+                : "Accepted for good; these changes can no longer be undone.");
     }
     return kDone;
 }

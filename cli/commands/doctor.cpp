@@ -72,9 +72,10 @@ Finding passthrough(const std::string& directory) {
     const Result<UniqueFd> fd = sys::open_at(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
     const Result<> can = fs::can_pass_through(fd ? fd->get() : AT_FDCWD);
     if (can)
-        return {"passthrough", Verdict::kGood, "yes: mount --data-path passthrough, for bulk data",
-                ""};
-    return {"passthrough", Verdict::kNote, "no: " + can.error().message(), can.error().advice()};
+        return {"passthrough", Verdict::kGood,
+                "available: mount --data-path passthrough, for bulk data", ""};
+    return {"passthrough", Verdict::kNote, "unavailable, " + can.error().message(),
+            can.error().advice()};
 }
 
 Finding idle_processors() {

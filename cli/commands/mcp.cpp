@@ -46,7 +46,7 @@ void add_mcp(CLI::App& app, Context& context) {
     command
         ->add_option(
             "--approval", options->approval,
-            "Who approves a tool call that changes files: client (the agent's own prompt), "
+            "How tool calls that change files are approved: client (the agent's own prompt), "
             "elicit (unwrite asks you through the client) or deny (nobody; refuse it)")
         ->type_name("WHO");
     command->add_flag("--revert-to-state", options->revert_to_state,

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <fmt/format.h>
 
 #include <cerrno>
 
@@ -57,9 +58,10 @@ Result<int> recover(Context& context, const RecoverOptions& options) {
         json["taken_back"] = control::encode_texts(taken_back);
         context.out.line(control::dump(json));
     } else {
-        if (finished) context.out.line("finished a restore or commit that was interrupted");
-        context.out.line((status.wounded ? "wounded: " : "sound: ") +
-                         summary_words(status.changes) + " since n" + std::to_string(status.root));
+        if (finished) context.out.line("Finished a restore or commit that was interrupted.");
+        context.out.line((status.wounded ? "A restore or commit is unfinished. Open task: "
+                                         : "Journal is intact. Open task: ") +
+                         summary_words(status.changes) + fmt::format(" since n{}.", status.root));
     }
     if (options.status) return status.wounded ? kNeedsRecovery : kDone;
     TRY(settle_unfinished(context, workspace, ending_of(options)));

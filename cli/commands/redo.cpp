@@ -19,7 +19,7 @@ Result<int> redo(Context& context, const RedoOptions& options) {
         return Error(ErrorKind::kUsage, EINVAL, "redo 0: the number of steps is 1 or more",
                      "`unwrite redo` takes one step again");
     TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
-    const Said said{"Redone", "redo", false};
+    const Said said{"Redone", "redo", false, true};
     if (!options.dry_run) {
         TRY_ASSIGN(const overlay::Moved moved,
                    workspace.operations().redo(asker(), options.count, overlay::Consent::kAll));

@@ -220,7 +220,7 @@ Result<int> review_in_lines(Context& context, Workspace& workspace, const Review
                    workspace.operations().decide(asker(), decision, true));
         print_decided(context, foreseen, true);
         TRY(context.out.flush());
-        if (!confirm(context, "Do so? What is accepted can then no longer be taken back. (y/n)")) {
+        if (!confirm(context, "Do this? Accepted changes can no longer be undone. (y/n)")) {
             context.notes.line("Nothing was done.");
             return kNothingToDo;
         }

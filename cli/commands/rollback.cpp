@@ -14,11 +14,16 @@ struct RollbackOptions {
     bool dry_run = false;
 };
 
+std::string place_words(const std::string& node) {
+    if (node.empty()) return "the newest checkpoint";
+    if (node == "root") return "the start of the task";
+    return is_node(node) ? node : "checkpoint \"" + harmless(node) + '"';
+}
+
 Result<int> rollback(Context& context, const RollbackOptions& options) {
     TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
-    const std::string to =
-        options.node.empty() ? " to the newest checkpoint" : " to " + quote_name(options.node);
-    const Said said{"Rolled back" + to, "roll back" + to};
+    const std::string to = place_words(options.node);
+    const Said said{"Rolled back to " + to, "roll back to " + to, true, true};
     return restore(context, options.dry_run, said, [&](overlay::Consent consent) {
         return workspace.operations().rollback(asker(), options.node, options.pop, consent);
     });

@@ -24,13 +24,12 @@ Result<int> unmount(Context& context, const UnmountOptions& options) {
         const bool dead = mount && workspace.error().number() == ENOTCONN;
         if (!dead) return workspace.error();
         TRY(fs::unmount_stale(mount->path));
-        context.notes.line(
-            "unwrite: the daemon was gone already; `unwrite mount` looks after what it left");
-        context.out.line("unmounted " + quote_name(mount->path));
+        context.notes.line("The daemon had already exited. Run \"unwrite mount\" to recover.");
+        context.out.line("Unmounted " + quote_name(mount->path));
         return kDone;
     }
     TRY(unmount_workspace(context, *workspace, options.force));
-    context.out.line("unmounted " + quote_name(workspace->root()));
+    context.out.line("Unmounted " + quote_name(workspace->root()));
     return kDone;
 }
 

@@ -118,10 +118,9 @@ class Painter {
                             "[k]eep [a]ccept [r]eject [b]ack [x]"),
                     "");
             case Mode::kConfirm:
-                return bar(
-                    fitting("Do so? What is accepted can then no longer be taken back. (y/n)",
-                            "Do so? Accepting is final. (y/n)"),
-                    "");
+                return bar(fitting("Do this? Accepted changes can no longer be undone. (y/n)",
+                                   "Do this? Accepting is final. (y/n)"),
+                           "");
             case Mode::kLeaving:
                 return bar("Leave, and drop these decisions? (y/n)", "");
             case Mode::kBrowse:

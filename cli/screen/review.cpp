@@ -328,7 +328,7 @@ void Review::judge(Verdict verdict) {
     }
     if (item->hunks.empty()) {
         model_.judge(verdict);
-        sight_.message = "It has no parts to be told apart: that was said of the whole of it.";
+        sight_.message = "This file has no separate hunks, so your answer is for all of it.";
         return;
     }
     model_.judge_hunk(sight_.hunk, verdict);
@@ -388,7 +388,7 @@ void Review::press_input(const Key& key) {
             return;
         }
         model_.set_filter(sight_.input);
-        if (model_.shown().empty()) sight_.message = "Nothing is left by this filter.";
+        if (model_.shown().empty()) sight_.message = "No change matches this filter.";
         look();
     }
 }

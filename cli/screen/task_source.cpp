@@ -265,7 +265,7 @@ Result<std::string> TaskSource::foresee(const std::vector<Judged>& judged) {
     TRY_ASSIGN(const overlay::Decision decision, decision_for(judged));
     TRY_ASSIGN(const overlay::Decided decided,
                workspace_.operations().decide(asker(), decision, true));
-    return decided_words(decided, Saying::kAsked, Colour::kNo);
+    return decided_words(decided, Saying::kForeseen, Colour::kNo);
 }
 
 Result<> TaskSource::carry_out(const std::vector<Judged>& judged) {

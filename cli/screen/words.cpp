@@ -46,7 +46,7 @@ std::string rest_text(const Model& model) {
     });
     std::string text = counted(tally.open, "change is", "changes are") + " not decided.\n";
     if (begun > 0) {
-        text += fmt::format("Of {} only some hunks are:\nleft open, {} open as a whole.\n",
+        text += fmt::format("In {} only some hunks are decided.\nLeft open, {} open as a whole.\n",
                             counted(static_cast<std::uint64_t>(begun), "file", "files"),
                             begun == 1 ? "it stays" : "they stay");
     }
@@ -62,7 +62,7 @@ std::string rest_text(const Model& model) {
 std::string leaving_text(const Tally& tally) {
     return "You have decided: " + tally_words(tally) +
            ".\n"
-           "Nothing of it has been done yet.\n"
+           "Nothing has been done yet.\n"
            "\n"
            "  y   leave, and drop these decisions\n"
            "  n   back to the review\n";

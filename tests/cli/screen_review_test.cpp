@@ -148,7 +148,7 @@ TEST_F(ScreenReview, AFileWithoutPartsIsJudgedAsAWhole) {
     key(Key::Kind::kTab);
     type("a");
     EXPECT_EQ(verdicts(), "a   ");
-    EXPECT_THAT(screen(), HasSubstr("no parts"));
+    EXPECT_THAT(screen(), HasSubstr("no separate hunks"));
 }
 
 TEST_F(ScreenReview, TheEndAsksAboutWhatIsOpenS63) {
@@ -160,7 +160,7 @@ TEST_F(ScreenReview, TheEndAsksAboutWhatIsOpenS63) {
     type("qr");
     EXPECT_EQ(verdicts(), "arrr");
     EXPECT_THAT(screen(), HasSubstr("this and that"));
-    EXPECT_THAT(screen(), HasSubstr("Do so?"));
+    EXPECT_THAT(screen(), HasSubstr("Do this?"));
     EXPECT_EQ(type("n"), Next::kGoOn);
     EXPECT_EQ(source.carried_out, 0);
     EXPECT_EQ(verdicts(), "arrr");
@@ -269,7 +269,7 @@ TEST_F(ScreenReview, SearchAndFilter) {
     key(Key::Kind::kEscape);
     type("f none");
     key(Key::Kind::kEnter);
-    EXPECT_THAT(screen(), HasSubstr("Nothing is left by this filter."));
+    EXPECT_THAT(screen(), HasSubstr("No change matches this filter."));
     type("ar[]unNvGgjk ");  // nothing of this does anything, or harm
     key(Key::Kind::kEnter);
     EXPECT_EQ(verdicts(), "    ");

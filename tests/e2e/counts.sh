@@ -106,3 +106,28 @@ S76_a_repository_that_lies_outside_is_told() {
     json 'j["git_outside"] is None'
     u unmount "$scratch/main"
 }
+
+S76_a_submodule_is_told() {
+    git init -q "$scratch/part"
+    git -C "$scratch/part" commit -q --allow-empty -m one
+    git init -q "$scratch/main"
+    git -C "$scratch/main" -c protocol.file.allow=always submodule --quiet add "$scratch/part" part
+    git -C "$scratch/main" commit -q -m part
+    local place=$scratch/main/.git/modules/part
+    u mount "$scratch/main/part"
+    err_has "The git repository lies outside the workspace, in $place: commits, branches and the index are not taken back."
+    cd "$scratch/main/part"
+    echo one >f
+    git add f
+    git commit -q -m two
+    u status
+    out_has "The git repository lies outside the workspace, in $place:"
+    u --json status
+    json "j['git_outside'] == '$place'"
+    say "that is true: the file goes, the commit stays"
+    u discard --yes
+    absent f
+    [[ $(git log -1 --format=%s) == two ]] || fail "$(git log)"
+    cd /
+    u unmount "$scratch/main/part"
+}

@@ -91,7 +91,7 @@ S68_S83_each_answer_on_a_terminal() {
         out_has "unwrite was interrupted during a task. 6 files were modified."
         cd "$W"
         if [[ $answer == c ]]; then
-            out_has Committed
+            out_has "Accepted for good"
             same changed
             expect 3 discard --yes
         else

@@ -33,7 +33,7 @@ S55_S62_commit_of_paths_keeps_the_rest_open() {
     u status --line
     equal "$scratch/out" "[checkpoint: 5 files changed]"
     u commit a made/x src/new -m "the good half"
-    out_has "src/old is kept as well"
+    out_has "src/old is accepted too"
     same before
     say "the checkpoint in the middle is exact for the rest"
     u rollback half
@@ -153,7 +153,7 @@ reject "new\nname"
 reject flip
 END
     unwrite review --script --dry-run <"$scratch/script" >"$scratch/out"
-    out_has "dry run"
+    out_has "Would be accepted for good:"
     same changed
     unwrite --json review --script <"$scratch/script" >"$scratch/out"
     json "j['from'] > 0"

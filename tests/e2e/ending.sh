@@ -35,7 +35,7 @@ S54_S55_only_an_exact_answer_settles_a_run() {
     equal notes.md two
     u undo
     on_a_terminal "[K]eep=c" "Accept 1 file for good? (y/n)=YES" -- run -- sh -c 'echo two >notes.md'
-    out_has "Committed."
+    out_has "Accepted for good; these changes can no longer be undone."
     expect 3 undo
     end
 }
@@ -64,6 +64,23 @@ S54_S63_ctrl_c_ctrl_d_and_type_ahead_decide_nothing() {
     on_a_terminal "working=c" "[K]eep=d" "(y/n)=y" -- run -- sh -c 'echo working; sleep 0.5; echo two >f'
     out_has "Discarded"
     equal f one
+    end
+}
+
+S54_C_after_a_run_names_all_that_it_accepts() {
+    echo one | tee "$W/f" >"$W/mine"
+    begin
+    echo two >mine
+    echo new >also
+    on_a_terminal "[K]eep=c" "Accept 3 files for good? (y/n)=n" "[K]eep=k" -- run -- sh -c 'echo two >f'
+    local line
+    for line in "Modified 1 file" "This accepts everything that is open in the task:" "  M  f" "  M  mine" "  A  also" \
+        "1 file by run-" "2 files by you"; do
+        out_has "$line"
+    done
+    on_a_terminal "[K]eep=c" "Accept 3 files for good? (y/n)=y" -- run -- sh -c 'echo three >f'
+    out_has "Accepted for good; these changes can no longer be undone."
+    expect 3 undo
     end
 }
 

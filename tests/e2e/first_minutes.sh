@@ -153,7 +153,7 @@ npm_and_a_checkpoint() {
     [[ $(npm_test) == true ]] || fail "npm wrote \"$(npm_test)\""
     runs "unwrite rollback"
     sees "  M  package.json"
-    sees '"unwrite redo" reverses this.'
+    sees '"unwrite redo" returns to it.'
     same before
 }
 npm_test() { python3 -IS -c 'import json; print(json.load(open("package.json"))["scripts"]["test"])'; }

@@ -24,9 +24,9 @@ S54_S55_S62_a_review_after_a_run_is_on_the_screen() {
     keys a r q
     sees "1 change is not decided"
     keys k
-    sees "Do so?"
+    sees "Do this?"
     keys y
-    sees "kept, and no longer taken back by anything:"
+    sees "Accepted for good; these changes can no longer be undone:"
     sees "Still open: Modified 1 file"
     sees "ended with 0"
     close_screen
@@ -52,7 +52,7 @@ S55_S62_a_review_after_a_run_in_an_open_task() {
     sees "2 open"
     picks b
     keys r q k
-    sees "Do so?"
+    sees "Do this?"
     keys y
     sees "Still open: Modified 1 file"
     sees "ended with 0"
@@ -68,7 +68,7 @@ decide_three() {
     keys r Enter
     sees "3 open"
     keys a r a q
-    sees "Do so?"
+    sees "Do this?"
     keys y
     sees "ended with 0"
     close_screen
@@ -187,7 +187,7 @@ S61_S73_attributes_are_told_apart() {
     picks xattr
     sees "Only attributes differ: extended attributes."
     keys r q k
-    sees "Do so?"
+    sees "Do this?"
     keys y
     sees "ended with 0"
     close_screen

@@ -155,12 +155,19 @@ S44_S82_a_refusal_explains_itself() {
     json 'j["refused"]["reads"] == 1 and j["refused"]["newest"][0]["path"] == "server.key"'
     u run --on-exit keep -- cat readme
     ! grep -q Refused "$scratch/err" || fail "it lists what was not refused in it"
+    say "of many it says how many more there are, and what lists them"
+    expect 1 run --session many --on-exit keep -- sh -c 'for i in 1 2 3 4 5 6 7 8 9 10 11; do cp readme $i.env; done'
+    err_has "Refused in this run: 11 writes"
+    err_has '  ... and 3 more; "unwrite log --audit" lists all'
+    err_has "hint: unwrite why 11.env"
+    u log --audit
+    out_has " 1.env "
     say "and status the newest"
     u status
-    out_has "Refused since the task began: 1 write by copier, 1 read by reader; newest server.key"
-    out_has "hint: unwrite why server.key"
+    out_has "Refused since the task began: 1 write by copier, 1 read by reader, 11 writes by many; newest 11.env"
+    out_has "hint: unwrite why 11.env"
     u --json status
-    json 'j["refused"]["writes"] == 1 and j["refused"]["reads"] == 1 and [r["path"] for r in j["refused"]["newest"]] == ["server.key", ".env"]'
+    json 'j["refused"]["writes"] == 12 and j["refused"]["reads"] == 1 and [r["path"] for r in j["refused"]["newest"]] == [f"{i}.env" for i in (11, 10, 9, 8, 7)]'
     u why .env
     out_has "refused: 1 write by copier (cp)"
     u --json why .env

@@ -27,17 +27,17 @@ S55_S62_S86_three_of_five_files_on_the_screen() {
     same changed
     say "nothing is done before it was agreed to"
     keys q
-    sees "to be kept"
-    sees "to be taken back"
+    sees "Would be accepted for good"
+    sees "Would be taken back"
     same changed
     keys n
     sees "Nothing was done yet"
     same changed
     keys q
-    sees "Do so?"
+    sees "Do this?"
     keys y
     sees "ended with 0"
-    sees "taken back:"
+    sees "Taken back:"
     for i in 1 3 5; do equal "file-$i" two; done
     for i in 2 4; do equal "file-$i" one; done
     close_screen
@@ -65,13 +65,13 @@ S55_S62_one_of_three_hunks_on_the_screen() {
     sees "[a] @@ -27,7"
     say "a file of which some hunks are open is asked about"
     keys q
-    sees "Of 1 file only some hunks are"
+    sees "In 1 file only some hunks are decided"
     keys b
     sees ">[ ] @@ -47,7"
     keys r
     sees "1 in part"
     keys q
-    sees "Do so?"
+    sees "Do this?"
     same changed
     keys y
     sees "ended with 0"
@@ -99,7 +99,7 @@ S62_a_rename_is_rejected_on_the_screen() {
     keys q
     sees "1 change is not decided"
     keys k
-    sees "Do so?"
+    sees "Do this?"
     keys y
     sees "ended with 0"
     close_screen
@@ -135,7 +135,7 @@ S62_a_file_that_became_a_directory_is_rejected_on_the_screen() {
     keys r
     sees "2 rejected"
     keys q
-    sees "Do so?"
+    sees "Do this?"
     keys y
     sees "ended with 0"
     close_screen
@@ -167,7 +167,7 @@ S55_S63_leaving_the_screen_changes_nothing() {
     keys R
     sees "2 rejected"
     keys q
-    sees "Do so?"
+    sees "Do this?"
     keys C-c
     sees "Leave, and drop these decisions? (y/n)"
     keys n
@@ -334,7 +334,7 @@ S54_S55_S61_S63_a_run_and_a_discard_on_a_terminal() {
     keys c Enter
     sees "Accept 3 files for good? (y/n)"
     keys y Enter
-    sees "Committed."
+    sees "Accepted for good"
     sees "ended with 0"
     close_screen
     differs start
@@ -407,7 +407,7 @@ S62_what_changes_meanwhile_is_not_agreed_to() {
     keys A
     sees "2 accepted"
     keys q
-    sees "Do so?"
+    sees "Do this?"
     echo three >b
     remember changed
     keys y
@@ -418,7 +418,7 @@ S62_what_changes_meanwhile_is_not_agreed_to() {
     picks b
     sees "+three"
     keys r q
-    sees "Do so?"
+    sees "Do this?"
     keys y
     sees "ended with 0"
     close_screen
@@ -444,7 +444,7 @@ S62_what_nobody_reads_is_decided_as_one_on_the_screen() {
     keys r q
     sees "1 change is not decided"
     keys k
-    sees "Do so?"
+    sees "Do this?"
     say "one more file in it: that is not what was shown"
     echo three >node_modules/p/10
     remember more
@@ -460,7 +460,7 @@ S62_what_nobody_reads_is_decided_as_one_on_the_screen() {
     keys Escape
     sees "2 open"
     keys r q k
-    sees "Do so?"
+    sees "Do this?"
     keys y
     sees "ended with 0"
     close_screen
@@ -480,7 +480,7 @@ S68_S83_a_review_after_a_crash_on_the_screen() {
     open_screen 100 30 review
     sees "3 open"
     keys a r a q
-    sees "Do so?"
+    sees "Do this?"
     keys y
     sees "ended with 0"
     close_screen

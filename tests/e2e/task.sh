@@ -134,7 +134,7 @@ S55_review_shows_each_file_and_then_decides() {
     on_a_terminal "[R]eview=r" "[R]eview=c" "(y/n)=y" -- run -- sh -c 'sed -i s/two/2/ f; rm gone; echo new >made'
     cat "$scratch/out"
     local line
-    for line in "--- a/f" "-two" "+2" "--- a/gone" "-old" "+++ b/made" "+new" "Committed."; do out_has "$line"; done
+    for line in "--- a/f" "-two" "+2" "--- a/gone" "-old" "+++ b/made" "+new" "Accepted for good"; do out_has "$line"; done
     equal f $'one\n2'
     absent gone
     expect 3 discard --yes

@@ -290,7 +290,7 @@ S62_S76_a_review_on_the_screen_commits_what_was_accepted() {
     open_screen 100 30 review --git -m left
     sees "3 open"
     keys a q k
-    sees "Do so?"
+    sees "Do this?"
     keys y
     sees "git: "
     sees "ended with 0"
