@@ -47,7 +47,7 @@ S68_S83_recover_commit() {
     begin
     interrupted
     u recover --status
-    out_has "sound"
+    out_has "Journal is intact"
     same changed
     u recover --commit
     err_has "6 files were modified."
