@@ -28,9 +28,14 @@ Result<UniqueFd> copy_mounts(const std::string& path);
 Result<> put_mounts(int copy, const std::string& path);
 /// Every mount in sight becomes read-only and nosuid; copies that were made before do not.
 Result<> make_mounts_read_only();
+/// Such a copy becomes read-only, with all in it.
+Result<> make_copy_read_only(int copy);
 /// A new filesystem at `path`; never set-user-id programs. `options` as mount(8) has them.
 Result<> mount_new(const std::string& type, const std::string& path, const std::string& options,
                    bool devices = false);
+
+/// What was mounted last at `path` goes, as soon as nobody uses it.
+Result<> unmount(const std::string& path);
 
 /// Gives up all capabilities but those in `kept` (bits by number), for good.
 Result<> keep_capabilities(std::uint64_t kept);

@@ -108,11 +108,22 @@ Result<> make_mounts_read_only() {
         ::syscall(SYS_mount_setattr, AT_FDCWD, "/", AT_RECURSIVE, &attributes, sizeof attributes));
 }
 
+Result<> make_copy_read_only(int copy) {
+    struct mount_attr attributes = {};
+    attributes.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID;
+    return done(::syscall(SYS_mount_setattr, copy, "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes,
+                          sizeof attributes));
+}
+
 Result<> mount_new(const std::string& type, const std::string& path, const std::string& options,
                    bool devices) {
     const unsigned long flags = MS_NOSUID | (devices ? 0 : MS_NODEV);
     return done(::syscall(SYS_mount, "unwrite", path.c_str(), type.c_str(), flags,
                           options.empty() ? nullptr : options.c_str()));
+}
+
+Result<> unmount(const std::string& path) {
+    return done(::syscall(SYS_umount2, path.c_str(), 2 /* MNT_DETACH */));
 }
 
 Result<> keep_capabilities(std::uint64_t kept) {

@@ -191,7 +191,8 @@ Result<Pipe> make_pipe() {
     if (!confinement.leave_running) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     const std::string here = std::filesystem::current_path().string();
     std::vector<std::string> missing;
-    Result<> view = make_view(confinement, missing);
+    const Result<HomeLayer> home = make_view(confinement, missing);
+    Result<> view = home ? Result<>() : home.error();
     if (view && !confinement.network) view = sys::bring_up_loopback();
     if (view && ::chdir(here.c_str()) != 0)
         view = sys::last_error().with_context("cannot enter " + here);
@@ -200,8 +201,10 @@ Result<Pipe> make_pipe() {
         ::_exit(1);
     }
     ::setenv("TMPDIR", "/tmp", 1);
+    Confinement inside = confinement;
+    inside.home = home->view();
     const pid_t child = ::fork();
-    if (child == 0) be_command(confinement, std::move(missing), command);
+    if (child == 0) be_command(inside, std::move(missing), command);
     const int code = child > 0 ? wait_passing_signals(child) : 126;
     if (!confinement.leave_running) {
         const unsigned left = end_all();
@@ -210,6 +213,8 @@ Result<Pipe> make_pipe() {
                 " that the command had left running");
         }
     }
+    const Result<> handed = home->hand_over();
+    if (!handed) say("what was written in the home directory is lost: " + handed.error().message());
     report_code(report, code);
     UniqueFd(report).reset();
     // Those that may go on need a process 1 for as long as they live.
@@ -286,7 +291,9 @@ Result<int> run_confined(const Confinement& confinement, const std::vector<std::
     }
     const pid_t child = ::fork();
     if (child < 0) return sys::last_error().with_context("run");
-    if (child == 0) be_command(confinement, {attempt.why}, command);
+    Confinement inside = confinement;
+    inside.home = without_layer(inside.home);
+    if (child == 0) be_command(inside, {attempt.why}, command);
     return wait_passing_signals(child);
 }
 

@@ -54,12 +54,6 @@ Result<> copy(Copies& copies, const std::string& from, const std::string& to) {
     return {};
 }
 
-Result<> make_directories(const std::string& path) {
-    if (exists(path)) return {};
-    TRY(make_directories(std::filesystem::path(path).parent_path().string()));
-    return sys::make_directory(AT_FDCWD, path, 0700);
-}
-
 Result<> put(const UniqueFd& tree, const std::string& path) {
     TRY_ASSIGN(const struct stat st, sys::stat_fd(tree.get()));
     if (S_ISDIR(st.st_mode)) {
@@ -115,8 +109,15 @@ Result<> gather(const Confinement& confinement, Copies& devices, Copies& helpers
 
 }  // namespace
 
-Result<> make_view(const Confinement& confinement, std::vector<std::string>& missing) {
+Result<> make_directories(const std::string& path) {
+    if (exists(path)) return {};
+    TRY(make_directories(std::filesystem::path(path).parent_path().string()));
+    return sys::make_directory(AT_FDCWD, path, 0700);
+}
+
+Result<HomeLayer> make_view(const Confinement& confinement, std::vector<std::string>& missing) {
     TRY(sys::separate_mounts());
+    TRY_ASSIGN(HomeLayer home, HomeLayer::prepare(confinement.home));
     Copies devices;
     Copies helpers;
     Copies places;
@@ -129,15 +130,26 @@ Result<> make_view(const Confinement& confinement, std::vector<std::string>& mis
         TRY(sys::mount_new("tmpfs", path, is_common ? "mode=1777" : "mode=700"));
     }
     TRY(make_devices(devices, missing));
+    const Result<> layered = home.put();
+    if (!layered) {
+        missing.push_back("a home directory of its own (" + layered.error().message() + ")");
+    }
+    if (!home.uncovered().empty()) {
+        missing.push_back("private copies of directories at home (" + home.uncovered() + ")");
+    }
     TRY(put_all(places));
     // Containers that hide parts of /proc allow no other.
     if (!sys::mount_new("proc", "/proc", "")) missing.emplace_back("a /proc of its own");
-    return {};
+    return home;
 }
 
 std::vector<std::string> writable_places(const Confinement& confinement) {
     std::vector<std::string> places = confinement.writable;
     places.push_back(confinement.root);
+    // What lies under the layer cannot be reached through it.
+    const HomeView& home = confinement.home;
+    places.insert(places.end(), home.live.begin(), home.live.end());
+    if (!home.home.empty()) places.push_back(home.home);
     for (const char* path : {"/tmp", "/var/tmp", "/dev/shm", "/dev/pts", "/dev/null", "/dev/zero",
                              "/dev/full", "/dev/tty", "/dev/random", "/dev/urandom"}) {
         if (exists(path)) places.emplace_back(path);

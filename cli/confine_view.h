@@ -10,8 +10,11 @@
 namespace unwrite::cli {
 
 /// For process 1 of new mount and pid namespaces. `missing`: what could be left out and was
-/// refused.
-Result<> make_view(const Confinement& confinement, std::vector<std::string>& missing);
+/// refused. The layer over the home directory is asked at the end of the run.
+Result<HomeLayer> make_view(const Confinement& confinement, std::vector<std::string>& missing);
+
+/// With those above it. Nothing where it is there.
+Result<> make_directories(const std::string& path);
 
 /// The places in which the confined command may write, of those that there are.
 std::vector<std::string> writable_places(const Confinement& confinement);

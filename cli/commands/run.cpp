@@ -16,6 +16,8 @@
 #include "cli/heaps.h"
 #include "cli/held_terminal.h"
 #include "cli/help.h"
+#include "cli/home_return.h"
+#include "cli/known_agents.h"
 #include "cli/mounting.h"
 #include "cli/place.h"
 #include "cli/prompt.h"
@@ -40,6 +42,7 @@ struct RunOptions {
     bool require_confinement = false;
     bool caches = false;
     bool yes = false;
+    std::string agent;
     std::string network = "host";
     std::vector<std::string> write;
     std::vector<std::string> command;
@@ -108,7 +111,8 @@ std::string socket_of(const control::MountPoint& mount) {
 
 /// The command as it is started: by this program again, between the guard and the command.
 Result<std::vector<std::string>> confined(const Context& context, const Workspace& workspace,
-                                          const RunOptions& options, Walls walls) {
+                                          const RunOptions& options, Walls walls,
+                                          const HomeReturn& home) {
     std::vector<std::string> words = {"/proc/self/exe", "run", "--inside-root", workspace.root()};
     words.insert(words.end(), {"--inside-raw", workspace.remote()->info().workspace});
     const std::string socket = workspace.mount() ? socket_of(*workspace.mount()) : "";
@@ -128,9 +132,19 @@ Result<std::vector<std::string>> confined(const Context& context, const Workspac
         }
         writable.push_back(*real);
     }
+    writable.insert(writable.end(), home.writable().begin(), home.writable().end());
     std::sort(writable.begin(), writable.end());
     for (const std::string& place : writable)
         words.insert(words.end(), {"--write", place});
+    const HomeView& view = home.view();
+    if (!view.home.empty()) words.insert(words.end(), {"--inside-home", view.home});
+    if (!view.handoff.empty()) words.insert(words.end(), {"--inside-handoff", view.handoff});
+    for (const std::string& place : view.live)
+        words.insert(words.end(), {"--inside-live", place});
+    for (const std::string& place : view.read_only)
+        words.insert(words.end(), {"--inside-read-only", place});
+    for (const std::string& place : view.emptied)
+        words.insert(words.end(), {"--inside-emptied", place});
     words.emplace_back("--");
     words.insert(words.end(), options.command.begin(), options.command.end());
     return words;
@@ -151,13 +165,36 @@ struct Ran {
     std::string session;
 };
 
+/// The agent that the command starts, which gets its options, and its places in the home directory.
+Result<HomeReturn> home_of(Context& context, const Workspace& workspace, const std::string& named,
+                           std::vector<std::string>& command) {
+    const std::vector<KnownAgent> agents = known_agents();
+    const char* path = std::getenv("PATH");
+    Recognised found = recognise(agents, command, path != nullptr ? path : "");
+    for (const KnownAgent& agent : agents)
+        if (agent.name == named) found.agent = &agent;
+    HomeReturn home = HomeReturn::begin(found.agent, workspace.root());
+    if (found.agent == nullptr) return home;
+    context.notes.line("unwrite: " + home.words());
+    TRY(adapt(*found.agent, found.arguments, command));
+    if (found.arguments == 0 || found.agent->options.empty()) return home;
+    context.notes.line("unwrite: " + found.agent->name + " is started with " +
+                       joined(found.agent->options) +
+                       ", because the sandbox of this run stands in for its own");
+    return home;
+}
+
 Result<Ran> run_command(Context& context, Workspace& workspace, const RunOptions& options) {
     TRY_ASSIGN(const std::string below, workspace.inside(context.base, "."));
     const std::string directory = below.empty() ? workspace.root() : workspace.root() + "/" + below;
     TRY_ASSIGN(const Walls walls, walls_of(options));
     std::vector<std::string> command = options.command;
+    HomeReturn home;
     if (walls != Walls::kNone) {
-        TRY_ASSIGN(command, confined(context, workspace, options, walls));
+        TRY_ASSIGN(home, home_of(context, workspace, options.agent, command));
+        RunOptions adapted = options;
+        adapted.command = command;
+        TRY_ASSIGN(command, confined(context, workspace, adapted, walls, home));
     }
     TRY_ASSIGN(Guard guard, Guard::fork(GuardOptions{command, options.leave_running}));
     overlay::Asker agent;
@@ -175,6 +212,7 @@ Result<Ran> run_command(Context& context, Workspace& workspace, const RunOptions
     }();
     terminal.take_back();
     const Result<> closed = workspace.operations().end_run(ran.node.number);
+    home.finish(context);
     if (!ended) return ended.error();
     if (!closed) return closed.error();
     ran.ended = *ended;
@@ -286,6 +324,10 @@ void add_run(CLI::App& app, Context& context, const std::vector<std::string>& re
         ->type_name("DIR");
     command->add_flag("--caches", options->caches,
                       "Let it write in the caches of package managers (~/.cache, ~/.npm, ...)");
+    command
+        ->add_option("--agent", options->agent,
+                     "Treat it as this agent: claude, codex, gemini or opencode")
+        ->type_name("NAME");
     command->add_option("--network", options->network, "host (default) or none")
         ->type_name("ACCESS");
     command->add_flag("--require-confinement", options->require_confinement,
@@ -295,6 +337,11 @@ void add_run(CLI::App& app, Context& context, const std::vector<std::string>& re
     command->add_option("--inside-root", options->inside.root)->group("");
     command->add_option("--inside-raw", options->inside.raw)->group("");
     command->add_option("--inside-socket", options->inside.socket)->group("");
+    command->add_option("--inside-home", options->inside.home.home)->group("");
+    command->add_option("--inside-handoff", options->inside.home.handoff)->group("");
+    command->add_option("--inside-live", options->inside.home.live)->group("");
+    command->add_option("--inside-read-only", options->inside.home.read_only)->group("");
+    command->add_option("--inside-emptied", options->inside.home.emptied)->group("");
     describe(*command, {.usage = "[OPTIONS] -- COMMAND...",
                         .examples = {{"unwrite run -- claude", "an agent; asks at its end"},
                                      {"unwrite run --discard-on-failure -- make install", ""},
