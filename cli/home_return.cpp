@@ -281,7 +281,7 @@ void HomeReturn::decide(char kind, const std::string& path, Outcome& outcome) {
     }
 }
 
-void HomeReturn::tell(Context& context, Outcome& outcome) {
+void HomeReturn::tell(Context& context, Outcome& outcome, bool asks) {
     bool is_left = false;
     if (!outcome.guarded.empty()) {
         context.notes.line(
@@ -293,7 +293,7 @@ void HomeReturn::tell(Context& context, Outcome& outcome) {
         if (outcome.details.size() > kMostListed)
             context.notes.line(
                 fmt::format("  ... and {} more", outcome.details.size() - kMostListed));
-        if (can_ask() && confirm(context, "Keep these changes? (y/n)")) {
+        if (asks && can_ask() && confirm(context, "Keep these changes? (y/n)")) {
             Outcome again;
             for (const std::string& path : outcome.guarded) {
                 const auto keyed = std::find_if(
@@ -339,7 +339,7 @@ void HomeReturn::tell(Context& context, Outcome& outcome) {
     if (!is_left) fs::remove_all(view_.handoff, failed);
 }
 
-void HomeReturn::finish(Context& context) {
+void HomeReturn::finish(Context& context, bool asks) {
     if (view_.handoff.empty()) return;
     const Result<std::string> list = sys::read_file_at(AT_FDCWD, view_.handoff + "/list");
     Outcome outcome;
@@ -348,7 +348,7 @@ void HomeReturn::finish(Context& context) {
         decide((*list)[at], list->substr(at + 1, end - at - 1), outcome);
         at = end + 1;
     }
-    tell(context, outcome);
+    tell(context, outcome, asks);
 }
 
 }  // namespace unwrite::cli

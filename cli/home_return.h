@@ -28,7 +28,8 @@ class HomeReturn {
     std::string words() const;
     /// Takes over what the rules allow, asks about the rest on a terminal, and names what is not
     /// kept.
-    void finish(Context& context);
+    /// `asks`: a terminal may be asked.
+    void finish(Context& context, bool asks);
 
  private:
     struct Place {
@@ -54,7 +55,7 @@ class HomeReturn {
     bool take_over(char kind, const std::string& path, bool is_agreed);
     bool is_changed_since(const std::string& path) const;
     bool append(const std::string& path);
-    void tell(Context& context, Outcome& outcome);
+    void tell(Context& context, Outcome& outcome, bool asks);
     std::string read_left(const std::string& path) const;
     std::string read_real(const std::string& path) const;
 

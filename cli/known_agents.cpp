@@ -33,7 +33,11 @@ KnownAgent claude() {
                      "telemetry",       "cache",       "*.lock",   "*.tmp.*"};
     place.keyed = {{"settings.json",
                     false,
-                    {{"theme", true}, {"model", true}, {"effortLevel", true}, {"tui", true}}},
+                    {{"theme", true},
+                     {"model", true},
+                     {"effortLevel", true},
+                     {"tui", true},
+                     {"env/DISABLE_AUTOUPDATER", true}}},
                    claude_state()};
     StatePlace file;
     file.path = "";
@@ -50,7 +54,7 @@ KnownAgent codex() {
     place.kept = {"auth.json",        "history.jsonl", "session_index.jsonl",
                   "installation_id",  "version.json",  "models_cache.json",
                   "*.sqlite",         ".*_migration",  ".codex-global-state.json",
-                  "generated_images", "attachments"};
+                  "generated_images", "tui-*",         "attachments"};
     // The daemon's files would lead the next plain codex into a /tmp that is gone.
     place.passing = {"tmp",
                      ".tmp*",
@@ -73,8 +77,7 @@ KnownAgent codex() {
                      {"model_reasoning_effort", true},
                      {"personality", true},
                      {"notice/**", true},
-                     {"tui/theme", true},
-                     {"tui/model_availability_nux/**", true},
+                     {"tui/**", true},
                      {"projects/@here/trust_level", true}}}};
     return {"codex",
             {"codex"},

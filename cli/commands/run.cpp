@@ -212,7 +212,7 @@ Result<Ran> run_command(Context& context, Workspace& workspace, const RunOptions
     }();
     terminal.take_back();
     const Result<> closed = workspace.operations().end_run(ran.node.number);
-    home.finish(context);
+    home.finish(context, options.on_exit == "ask");
     if (!ended) return ended.error();
     if (!closed) return closed.error();
     ran.ended = *ended;

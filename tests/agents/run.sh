@@ -12,6 +12,10 @@ begin_run() {
     the_task
     cd "$W"
 }
+failed() {
+    tail -n 30 "$scratch/answer" "$scratch/answer.errors" >&2
+    fail "$agent ended with an error"
+}
 unmounted() { cd / && "$program" unmount "$W" 2>/dev/null; }
 # settings_are_as_they_were: nothing that decides what runs later was changed.
 settings_of() { (cd "$HOME" && cat .claude/settings.json .gemini/settings.json .codex/config.toml .config/opencode/opencode.json 2>/dev/null) || true; }
@@ -19,7 +23,7 @@ settings_of() { (cd "$HOME" && cat .claude/settings.json .gemini/settings.json .
 works_again_after_a_run() {
     begin_run
     settings_of >"$scratch/settings"
-    RUN="unwrite run --" asks "$agent" "Please do the task." || ended_badly
+    RUN="unwrite run --" asks "$agent" "Please do the task." || failed
     task_is_done
     cat "$scratch/answer.errors"
     settings_of | diff "$scratch/settings" - || fail "its settings were changed"
@@ -29,13 +33,13 @@ works_again_after_a_run() {
     present old.txt
     absent new.txt
     say "a second session, and a plain one afterwards"
-    RUN="unwrite run --on-exit keep --" asks "$agent" "Please do the task." || ended_badly
+    RUN="unwrite run --on-exit keep --" asks "$agent" "Please do the task." || failed
     task_is_done
     u undo
     unmounted
     cd "$W"
     forget
-    asks "$agent" "Please do the task." || ended_badly
+    asks "$agent" "Please do the task." || failed
     task_is_done
 }
 
@@ -44,7 +48,7 @@ works_on_with_a_session_of_a_run() {
     begin_run
     plays "blue" say "It is blue."
     plays "which" say "Blue it was."
-    RUN="unwrite run --on-exit keep --" asks "$agent" "Say blue." || ended_badly
+    RUN="unwrite run --on-exit keep --" asks "$agent" "Say blue." || failed
     local again
     case $agent in
         claude) again=(claude -p --continue "Say which.") ;;
@@ -56,7 +60,7 @@ works_on_with_a_session_of_a_run() {
     for run in "unwrite run --on-exit keep --" ""; do
         forget
         # shellcheck disable=SC2086
-        timeout 90 $run "${again[@]}" >"$scratch/answer" 2>"$scratch/answer.errors" </dev/null || ended_badly
+        timeout 90 $run "${again[@]}" >"$scratch/answer" 2>"$scratch/answer.errors" </dev/null || failed
         heard "Say blue."
         grep -q "Blue it was." "$scratch/answer" || { cat "$scratch/answer" "$scratch/answer.errors"; fail "no answer"; }
         [[ -z $run ]] || { unmounted; cd "$W"; }
