@@ -17,8 +17,13 @@ failed() {
     fail "$agent ended with an error"
 }
 unmounted() { cd / && "$program" unmount "$W" 2>/dev/null; }
-# settings_are_as_they_were: nothing that decides what runs later was changed.
-settings_of() { (cd "$HOME" && cat .claude/settings.json .gemini/settings.json .codex/config.toml .config/opencode/opencode.json 2>/dev/null) || true; }
+# settings_of: what decides what runs later. Claude moves its `autoUpdates` to the settings when it starts; that one key
+# is its own.
+settings_of() {
+    (cd "$HOME" && cat .gemini/settings.json .codex/config.toml .config/opencode/opencode.json 2>/dev/null) || true
+    [[ ! -e $HOME/.claude ]] ||
+        jq 'del(.env.DISABLE_AUTOUPDATER) | if .env == {} then del(.env) else . end' "$HOME/.claude/settings.json"
+}
 
 works_again_after_a_run() {
     begin_run
