@@ -26,7 +26,11 @@ budget_of_workers_that_never_spin() {
         spun=$(grep -c sched_yield "$scratch/trace" || true)
         end
     }
-    spins
+    # On a crowded machine a worker may be off its processor whenever it would look.
+    for _ in 1 2 3 4 5; do
+        spins
+        [[ $spun == 0 ]] || break
+    done
     (($(nproc) == 1)) || [[ $spun != 0 ]] || fail "nobody looked for the next request"
     export UNWRITE_SPIN=no
     spins
