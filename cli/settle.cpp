@@ -280,29 +280,50 @@ void print_moved(Context& context, const overlay::Moved& moved, const Said& said
             : "\"unwrite redo\" reverses this.");
 }
 
-Result<overlay::Moved> announce_and_act(Context& context, const Act& act) {
+namespace {
+
+/// What was changed outside the mount has been listed: it goes only when somebody says so.
+Result<> agree_to_outside(Context& context, const overlay::Moved& foreseen, Outside outside) {
+    if (foreseen.behind.empty() || outside == Outside::kGoesToo) return {};
+    TRY(context.notes.flush());
+    if (can_ask() && !context.json) {
+        if (confirm(context, "Undo these too? (y/n)")) return {};
+        return Error(ErrorKind::kNothing, ECANCELED, "nothing was done");
+    }
+    return Error(ErrorKind::kConflict, EBUSY,
+                 "nothing was done, because files were changed outside the mount",
+                 "look at these files; `unwrite rollback --outside` and `unwrite discard "
+                 "--outside` take them back too");
+}
+
+}  // namespace
+
+Result<overlay::Moved> announce_and_act(Context& context, const Act& act, Outside outside) {
     // An editor is told of before its swap file goes, also where nothing else needs a word.
     if (!editors_of_workspace(context.base).empty()) {
         TRY_ASSIGN(const overlay::Moved foreseen, act(overlay::Consent::kNone));
         warn_of_moved(context, foreseen);
+        TRY(agree_to_outside(context, foreseen, outside));
         TRY(context.notes.flush());
         return act(overlay::Consent::kAll);
     }
     TRY_ASSIGN(const overlay::Moved own, act(overlay::Consent::kOwn));
     if (own.from != 0) return own;
     warn_of_moved(context, own);
+    TRY(agree_to_outside(context, own, outside));
     TRY(context.notes.flush());
     return act(overlay::Consent::kAll);
 }
 
-Result<int> restore(Context& context, bool dry_run, const Said& said, const Act& act) {
+Result<int> restore(Context& context, bool dry_run, const Said& said, const Act& act,
+                    Outside outside) {
     if (dry_run) {
         TRY_ASSIGN(const overlay::Moved foreseen, act(overlay::Consent::kNone));
         warn_of_moved(context, foreseen);
         print_moved(context, foreseen, said, true);
         return kDone;
     }
-    TRY_ASSIGN(const overlay::Moved moved, announce_and_act(context, act));
+    TRY_ASSIGN(const overlay::Moved moved, announce_and_act(context, act, outside));
     print_moved(context, moved, said, false);
     return kDone;
 }

@@ -54,10 +54,16 @@ void warn_of_moved(Context& context, const overlay::Moved& moved);
 /// The second half of it.
 void warn_of_behind(Context& context, const overlay::Moved& moved);
 
+/// Whether what was changed outside the mount goes as well: a terminal is asked once it was listed,
+/// and without one it is kConflict. kGoesToo: the user has said so.
+enum class Outside { kIsAsked, kGoesToo };
+
 /// Acts, or only says what would happen. The work of others and what changed behind the mount is
 /// said before it is taken along. `act` is one of rollback, undo, redo and discard.
 using Act = std::function<Result<overlay::Moved>(overlay::Consent consent)>;
-Result<overlay::Moved> announce_and_act(Context& context, const Act& act);
-Result<int> restore(Context& context, bool dry_run, const Said& said, const Act& act);
+Result<overlay::Moved> announce_and_act(Context& context, const Act& act,
+                                        Outside outside = Outside::kIsAsked);
+Result<int> restore(Context& context, bool dry_run, const Said& said, const Act& act,
+                    Outside outside = Outside::kIsAsked);
 
 }  // namespace unwrite::cli

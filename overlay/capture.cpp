@@ -90,9 +90,13 @@ bool Capture::holds_only_unseen() const {
            unseen_bytes_ == journal::delta_bytes(journal_.state_dir().deltas(), delta());
 }
 
-void Capture::created(const Who& who, const ObjectKey& key) {
+void Capture::created(const Who& who, const ObjectKey& key, const struct stat& now) {
     Shard& s = shard(key);
     const std::lock_guard lock(s.mutex);
+    Traced& traced = s.known[key];
+    traced.made = true;
+    // Somebody else may have written to it by now.
+    if (S_ISREG(now.st_mode) && !traced.stamp) traced.stamp = journal::Stamp::of(now);
     Covered fresh;
     fresh.created = true;
     fresh.session = fresh.last = who.session;

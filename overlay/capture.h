@@ -64,8 +64,8 @@ class Capture {
     Result<> name(const Who& who, const ObjectPtr& parent, const std::string& name,
                   const std::optional<Standing>& standing,
                   const std::optional<ObjectKey>& incoming);
-    /// `key` was just created by `who`.
-    void created(const Who& who, const ObjectKey& key);
+    /// `key` was just created by `who`, and looks like that.
+    void created(const Who& who, const ObjectKey& key, const struct stat& now);
     bool is_created(const ObjectKey& key) const;
     /// Created, and no row of the delta needs it: it may be destroyed when its last name goes.
     bool is_disposable(const ObjectKey& key) const;
@@ -121,9 +121,20 @@ class Capture {
     void end_unseen(const ObjectKey& key, int fd);
     /// A restore begins to change the objects: nothing is known of them now.
     void forget_stamps(const journal::Delta& delta);
+    /// It got another name, and was perhaps never changed: known from here on, as it looks now.
+    void linked(const ObjectKey& key, const struct stat& now);
+    /// What the mount has to do with an object that looks like that.
+    struct Known {
+        bool made = false;     ///< made through the mount since the task began
+        bool changed = false;  ///< or changed
+        bool differs = false;  ///< it is not as the mount left it
+    };
+    Known known(const ObjectKey& key, const struct stat& now) const;
+    /// From here on it counts as made through the mount, as it looks now.
+    void take_for_made(const ObjectKey& key, const struct stat& now);
     /// What a clean end leaves to the next life.
-    journal::Stamps all_stamps() const;
-    void begin_with(const journal::Stamps& stamps);
+    journal::Traces all_traces() const;
+    void begin_with(const journal::Traces& traces);
     [[nodiscard]] std::vector<Leftovers> forget_all_stamps();
 
     /// What changed since the last call, for whoever keeps count of it; begins with the first call.
@@ -194,8 +205,7 @@ class Capture {
         void add_block(std::uint64_t block);
     };
     /// What we left of an object, as far as we changed it.
-    struct Known {
-        std::optional<journal::Stamp> stamp{};
+    struct Traced : journal::Trace {
         std::uint64_t last_write = 0;  // 0: none
         bool noted_unseen = false;     // for the next life
     };
@@ -203,7 +213,7 @@ class Capture {
         mutable std::mutex mutex;
         std::unordered_map<ObjectKey, Covered> objects;
         std::unordered_map<NameKey, Sessions> names;
-        std::unordered_map<ObjectKey, Known> known;
+        std::unordered_map<ObjectKey, Traced> known;
         std::unordered_map<ObjectKey, unsigned> unseen;  // that may change without a request, uses
         Touched touched;
         std::uint64_t writes = 0;       // counts on from the time of day at which this life began

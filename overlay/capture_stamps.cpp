@@ -65,7 +65,7 @@ void Capture::wrote(const ObjectKey& key, int fd) {
     Shard& s = shard(key);
     const std::lock_guard lock(s.mutex);
     touch(s, key);
-    Known& known = s.known[key];
+    Traced& known = s.known[key];
     known.last_write = ++s.writes;
     if (s.unseen.contains(key)) return;
     if (const auto st = sys::stat_fd(fd)) known.stamp = journal::Stamp::of(*st);
@@ -83,7 +83,7 @@ Result<> Capture::begin_unseen(const ObjectKey& key) {
         TRY(journal::note_unseen(journal_.state_dir().fd(), key));
     }
     const std::lock_guard lock(s.mutex);
-    Known& known = s.known[key];
+    Traced& known = s.known[key];
     known.noted_unseen = true;
     known.stamp.reset();
     ++s.unseen[key];
@@ -121,28 +121,56 @@ void Capture::forget_stamps(const journal::Delta& delta) {
     for (const auto& [key, image] : delta.objects) {
         Shard& s = shard(key);
         const std::lock_guard lock(s.mutex);
-        Known& known = s.known[key];
+        Traced& known = s.known[key];
         known.stamp.reset();
         if (image.size) known.last_write = ++s.writes;
     }
 }
 
-journal::Stamps Capture::all_stamps() const {
-    journal::Stamps all;
+void Capture::linked(const ObjectKey& key, const struct stat& now) {
+    Shard& s = shard(key);
+    const std::lock_guard lock(s.mutex);
+    Traced& traced = s.known[key];
+    if (!traced.stamp && !s.unseen.contains(key)) traced.stamp = journal::Stamp::of(now);
+}
+
+Capture::Known Capture::known(const ObjectKey& key, const struct stat& now) const {
+    Shard& s = shard(key);
+    const std::lock_guard lock(s.mutex);
+    const auto found = s.known.find(key);
+    if (found == s.known.end()) return {};
+    const Traced& traced = found->second;
+    Known known;
+    known.made = traced.made;
+    known.changed = traced.stamp.has_value() || s.unseen.contains(key);
+    known.differs = traced.stamp && *traced.stamp != journal::Stamp::of(now);
+    return known;
+}
+
+void Capture::take_for_made(const ObjectKey& key, const struct stat& now) {
+    Shard& s = shard(key);
+    const std::lock_guard lock(s.mutex);
+    Traced& traced = s.known[key];
+    traced.made = true;
+    if (S_ISREG(now.st_mode) && !s.unseen.contains(key)) traced.stamp = journal::Stamp::of(now);
+}
+
+journal::Traces Capture::all_traces() const {
+    journal::Traces all;
     for (Shard& s : shards_) {
         const std::lock_guard lock(s.mutex);
         for (const auto& [key, known] : s.known) {
-            if (known.stamp) all.emplace(key, *known.stamp);
+            if (known.stamp || known.made) all.emplace(key, known);
         }
     }
     return all;
 }
 
-void Capture::begin_with(const journal::Stamps& stamps) {
-    for (const auto& [key, stamp] : stamps) {
+void Capture::begin_with(const journal::Traces& traces) {
+    for (const auto& [key, trace] : traces) {
         Shard& s = shard(key);
         const std::lock_guard lock(s.mutex);
-        s.known[key].stamp = stamp;
+        static_cast<journal::Trace&>(s.known[key]) = trace;
     }
 }
 
@@ -155,7 +183,7 @@ std::vector<Leftovers> Capture::forget_all_stamps() {
             s.first_write = ++s.writes;
         }
         for (auto& [key, known] : s.known)
-            known.stamp.reset();
+            static_cast<journal::Trace&>(known) = {};
     }
     return forgotten;
 }

@@ -165,7 +165,7 @@ Result<Entry> LiveTree::make_locked(const Caller& caller, const ObjectPtr& paren
     }
     crash_point("tree.make.after");
     TRY_ASSIGN(const sys::StatX x, sys::statx_at(directory, name));
-    capture_.created(who, key_of(x));
+    capture_.created(who, key_of(x), x.st);
     return enter(parent, name, directory, x, kept);
 }
 
@@ -222,7 +222,7 @@ Result<Entry> LiveTree::tmpfile(const Caller& caller, NodeId parent, mode_t mode
     }
     TRY_ASSIGN(sys::StatX x, sys::statx_at(made.get(), ""));
     const ObjectKey key = key_of(x);
-    capture_.created(origins_.resolve(caller), key);
+    capture_.created(origins_.resolve(caller), key, x.st);
     // It needs a name to be found again when the descriptor is evicted; the attic's is not counted
     // in st_nlink.
     TRY(sys::link_fd(made.get(), objects_.attic().directory(), journal::Attic::file_name(key)));
@@ -344,6 +344,7 @@ Result<Entry> LiveTree::link(const Caller& caller, NodeId id, NodeId to_parent,
     TRY(sys::link_fd(handle->fd.get(), parent->fd.get(), bytes));
     crash_point("tree.link.after");
     TRY_ASSIGN(const sys::StatX x, statx_at_rest(parent->fd.get(), bytes));
+    capture_.linked(object->key(), x.st);
     return enter(directory, bytes, parent->fd.get(), x, kept);
 }
 

@@ -24,6 +24,7 @@
 #include "overlay/inspector.h"
 #include "overlay/janitor.h"
 #include "overlay/live_tree.h"
+#include "overlay/outside.h"
 #include "overlay/policed_tree.h"
 #include "overlay/questions.h"
 #include "overlay/restorer.h"
@@ -249,6 +250,9 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     Result<Edges> edges_to(NodeNumber target);
     bool is_written_behind(const ObjectKey& key);
     std::vector<std::string> written_behind(const Edges& edges);
+    /// What would go although it did not come through the mount: nothing where that is not known.
+    Result<std::vector<std::string>> put_outside(const WantedNames& wanted);
+    Result<> learn_what_was_made(const journal::LeftTraces& left);
     Result<> book_vanished(NodeNumber target);
     struct Foreseen {
         Moved moved;
@@ -302,6 +306,7 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     journal::Head head_;  // guarded by operation_mutex_; what the store says
     Found found_;
     bool opened_ = false;
+    bool knows_all_made_ = true;  // what was made through the mount; guarded by operation_mutex_
 };
 
 }  // namespace unwrite::overlay

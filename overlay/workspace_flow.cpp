@@ -157,9 +157,16 @@ Result<> Workspace::apply(const Delta& delta, const Restorer::DataOf& data_of,
     capture_.forget_stamps(delta);
     janitor_.restore_begins();
     TRY(restorer_.apply(delta, data_of, meanwhile));
+    std::unordered_set<ObjectKey> left;
     for (const auto& [key, image] : delta.objects) {
-        if (!image.size) continue;
-        if (const auto st = locator_.stat(key)) capture_.stamp(key, *st);
+        if (image.size || image.attributes) left.insert(key);
+    }
+    for (const auto& [at, state] : delta.names) {
+        if (state.image.object) left.insert(*state.image.object);
+    }
+    for (const ObjectKey& key : left) {
+        const auto st = locator_.stat(key);
+        if (st) capture_.stamp(key, *st);
     }
     return {};
 }

@@ -136,6 +136,7 @@ Result<> Workspace::drop_all_but(NodeNumber node) {
         TRY_ASSIGN(Leftovers places, journal_->places().clear());
         janitor_.free({std::move(places)});
         janitor_.free(capture_.forget_all_stamps());
+        knows_all_made_ = true;
     }
     janitor_.sweep();
     return {};

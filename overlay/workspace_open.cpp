@@ -96,9 +96,10 @@ Result<std::unique_ptr<Workspace>> Workspace::open(UniqueFd directory,
     found.fresh = fresh;
     found.interrupted = head.mode == kRunning;
     const int state = workspace->journal_->state_dir().fd();
-    TRY_ASSIGN(const journal::Stamps stamps, journal::take_stamps(state));
+    TRY_ASSIGN(journal::LeftTraces left, journal::take_stamps(state));
     // Those of a life that was interrupted came back with a power cut.
-    if (!found.interrupted) workspace->capture_.begin_with(stamps);
+    if (found.interrupted) left = {};
+    workspace->capture_.begin_with(left.traces);
     const Result<> taken_over = workspace->take_over_unseen();
     if (!taken_over) return taken_over.error().with_context("cannot find out who has files open");
     {
@@ -136,11 +137,25 @@ Result<std::unique_ptr<Workspace>> Workspace::open(UniqueFd directory,
         TRY(workspace->store(change));
         workspace->begin_task(change.update_nodes.empty() ? history.nodes.at(history.head.root)
                                                           : change.update_nodes.back());
+        ignore(workspace->learn_what_was_made(left), "then nobody is accused");
     }
     TRY(workspace->compress_all());
     workspace->opened_ = true;
     workspace->janitor_.sweep();
     return workspace;
+}
+
+// What a life that was killed made is not known: what is there counts as made, so that at least
+// what comes from now on is noticed.
+Result<> Workspace::learn_what_was_made(const journal::LeftTraces& left) {
+    TRY_ASSIGN(const History history, this->history());
+    knows_all_made_ = left.has_all_made || history.nodes.size() == 1;
+    if (knows_all_made_) return {};
+    locator_.begin();
+    TRY_ASSIGN(const Edges edges, edges_to(history.trunk().front()));
+    TRY(take_for_made(locator_, capture_, wanted_names(edges)));
+    knows_all_made_ = true;
+    return {};
 }
 
 namespace {
@@ -238,7 +253,7 @@ Workspace::~Workspace() {
     tree_.end_lingering();
     if (!tree_.unseen().any())
         ignore(journal::forget_unseen(journal_->state_dir().fd()), "the next life looks, then");
-    const auto left = journal::leave_stamps(journal_->state_dir().fd(), capture_.all_stamps());
+    const auto left = journal::leave_stamps(journal_->state_dir().fd(), capture_.all_traces());
     if (!left) log::warning("note what the files look like: " + left.error().message());
     journal::Store::Change change;
     change.head = head_;

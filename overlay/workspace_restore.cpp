@@ -116,6 +116,11 @@ std::vector<std::string> Workspace::written_behind(const Edges& edges) {
     return paths;
 }
 
+Result<std::vector<std::string>> Workspace::put_outside(const WantedNames& wanted) {
+    if (!knows_all_made_) return std::vector<std::string>();
+    return find_outside(locator_, capture_, wanted);
+}
+
 // What lost its place behind the mount lost it, as far as the journal can say, in the last interval
 // that captured it: with that in the delta it comes back like anything else, and what stands there
 // now is kept for the way back. Gate closed.
@@ -139,10 +144,13 @@ Result<> Workspace::find_behind(const Edges& edges, Foreseen& foreseen) {
     locator_.begin();
     TRY_ASSIGN(Vanished vanished, find_vanished(locator_, edges));
     foreseen.vanished = !vanished.empty();
-    foreseen.moved.behind = written_behind(edges);
-    for (std::string& path : vanished.paths)
-        foreseen.moved.behind.push_back(std::move(path));
-    std::sort(foreseen.moved.behind.begin(), foreseen.moved.behind.end());
+    std::vector<std::string>& behind = foreseen.moved.behind;
+    behind = written_behind(edges);
+    TRY_ASSIGN(const auto outside, put_outside(wanted_names(edges)));
+    behind.insert(behind.end(), vanished.paths.begin(), vanished.paths.end());
+    behind.insert(behind.end(), outside.begin(), outside.end());
+    std::sort(behind.begin(), behind.end());
+    behind.erase(std::unique(behind.begin(), behind.end()), behind.end());
     return {};
 }
 
@@ -190,7 +198,8 @@ Result<Moved> Workspace::move(const Asker& asker, NodeNumber target, Consent con
         return Error(
             ErrorKind::kConflict, EBUSY,
             "nothing was done, because these were changed outside the mount since:" + list,
-            "look at these files; `unwrite rollback nK` and `unwrite discard` take them back too");
+            "look at these files; `unwrite rollback nK --outside` and `unwrite discard --outside` "
+            "take them back too");
     }
     const bool own = moved.others.empty() && moved.behind.empty();
     if (consent == Consent::kNone || (consent == Consent::kOwn && !own)) return moved;

@@ -40,6 +40,16 @@ Error conflict(const std::vector<std::string>& paths) {
                  "brings back one file, `unwrite rollback nK` everything");
 }
 
+Error outside_conflict(const std::vector<std::string>& paths) {
+    std::string list;
+    for (const std::string& path : paths)
+        list += "\n  " + path;
+    return Error(ErrorKind::kConflict, EBUSY,
+                 "nothing was done, because these were changed outside the mount:" + list,
+                 "look at these files; `unwrite rollback nK --outside` and `unwrite discard "
+                 "--outside` take them back too");
+}
+
 /// The files that the bytes of a plan are in: many, where many states changed a file in parts.
 class DataOfPlan {
  public:
@@ -172,22 +182,29 @@ Result<> Workspace::take_back_images(const Error& why) {
     return why;
 }
 
+// Where the plan has conflicts, what went outside the mount may be the reason.
 Result<> Workspace::check_written_behind(const RevertPlan& plan) {
-    std::vector<std::string> behind;
+    TRY_ASSIGN(std::vector<std::string> behind, put_outside(wanted_names(plan.images)));
+    if (!plan.conflicts.empty()) {
+        TRY_ASSIGN(const Edges edges, edges_to(head_.root));
+        TRY_ASSIGN(const Vanished vanished, find_vanished(locator_, edges));
+        behind.insert(behind.end(), vanished.paths.begin(), vanished.paths.end());
+    }
     for (const auto& [key, image] : plan.images.objects) {
         if (image.size && is_written_behind(key))
             behind.push_back(locator_.live_path(key).value_or(journal::Attic::file_name(key)));
     }
     if (behind.empty()) return {};
-    return conflict(behind);
+    std::sort(behind.begin(), behind.end());
+    return outside_conflict(behind);
 }
 
 Result<Moved> Workspace::carry_out(const Asker& asker, const RevertPlan& plan, const Record& record,
                                    bool dry_run) {
+    TRY(check_written_behind(plan));
     if (!plan.conflicts.empty()) return conflict(plan.conflicts);
     if (plan.empty() && !record.is_part)
         return Error(ErrorKind::kNothing, ENOENT, "there is nothing to take back");
-    TRY(check_written_behind(plan));
     Moved moved;
     moved.changes = changes_of(plan, locator_);
     moved.others = others_in(moved.changes, origin_of(asker));

@@ -97,7 +97,9 @@ Result<> Workspace::StateTree::restore(NodeNumber target) {
     TRY_ASSIGN(const Edges edges, w.edges_to(target));
     std::vector<std::string> behind = w.written_behind(edges);
     TRY_ASSIGN(const Vanished vanished, find_vanished(w.locator_, edges));
+    TRY_ASSIGN(const auto outside, w.put_outside(wanted_names(edges)));
     behind.insert(behind.end(), vanished.paths.begin(), vanished.paths.end());
+    behind.insert(behind.end(), outside.begin(), outside.end());
     if (!behind.empty() || !vanished.empty()) {
         const std::string first = behind.empty() ? "a file" : edit::displayed(behind.front());
         return Error(ErrorKind::kConflict, EBUSY,

@@ -23,6 +23,7 @@ struct DiscardOptions {
     bool purge = false;
     bool dry_run = false;
     bool keep_mine = false;
+    bool outside = false;
 };
 
 Result<> check_can_ask() {
@@ -118,7 +119,10 @@ Result<int> discard_task(Context& context, Workspace& workspace, const DiscardOp
         return kNothingToDo;
     }
     TRY_ASSIGN(const overlay::Moved moved,
-               options.yes ? announce_and_act(context, act) : act(overlay::Consent::kAll));
+               options.yes
+                   ? announce_and_act(context, act,
+                                      options.outside ? Outside::kGoesToo : Outside::kIsAsked)
+                   : act(overlay::Consent::kAll));
     ignore(workspace.note_answered(), "a later mount says that it was interrupted, then");
     print_moved(context, moved, {kOfTask.done, kOfTask.would, !options.purge}, false);
     return kDone;
@@ -149,6 +153,8 @@ void add_discard(CLI::App& app, Context& context) {
     command->add_flag("--keep-mine", options->keep_mine,
                       "Take back only the agents' changes; a change that cannot be separated from "
                       "yours is a conflict, and nothing is done");
+    command->add_flag("--outside", options->outside,
+                      "With --yes: also undo changes that were made outside the mount");
     command->add_flag("--dry-run", options->dry_run, "Show what would happen");
     describe(*command,
              {.usage = "[OPTIONS] [PATH...]",

@@ -12,6 +12,7 @@ struct RollbackOptions {
     std::string node;
     bool pop = false;
     bool dry_run = false;
+    bool outside = false;
 };
 
 std::string place_words(const std::string& node) {
@@ -24,9 +25,11 @@ Result<int> rollback(Context& context, const RollbackOptions& options) {
     TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
     const std::string to = place_words(options.node);
     const Said said{"Rolled back to " + to, "roll back to " + to, true, true};
-    return restore(context, options.dry_run, said, [&](overlay::Consent consent) {
+    const Act act = [&](overlay::Consent consent) {
         return workspace.operations().rollback(asker(), options.node, options.pop, consent);
-    });
+    };
+    return restore(context, options.dry_run, said, act,
+                   options.outside ? Outside::kGoesToo : Outside::kIsAsked);
 }
 
 }  // namespace
@@ -41,6 +44,8 @@ void add_rollback(CLI::App& app, Context& context) {
         "(default: the newest checkpoint)");
     command->add_flag("--pop", options->pop,
                       "Close the checkpoint, so that the next rollback goes further back");
+    command->add_flag("--outside", options->outside,
+                      "Also undo changes that were made outside the mount, without asking");
     command->add_flag("--dry-run", options->dry_run, "Show what would happen");
     describe(*command, {.usage = "[OPTIONS] [NODE]",
                         .examples = {{"unwrite rollback before", "to a checkpoint by name"},

@@ -290,7 +290,7 @@ S85_edits_behind_the_mount() {
     ! grep -qx "  g" "$scratch/err" || fail "g was not changed behind the mount"
     [[ $(tail -n 1 "$W/f") == behind ]]
     say "a discard restores what was before all of it, and lists what it takes along"
-    u discard --yes
+    u discard --yes --outside
     err_has "outside the mount"
     err_has "  f"
     same start
@@ -346,7 +346,7 @@ S85_saved_or_deleted_behind_the_mount() {
     u --json mount "$W" --at "$scratch/at" --on-unfinished keep
     json_value 'j["pid"]' >>"$scratch/daemons"
     say "a discard lists it and brings everything back; redo brings back what was there"
-    u -C "$scratch/at" discard --yes
+    u -C "$scratch/at" discard --yes --outside
     err_has "also undoes what was changed outside the mount"
     err_has "  saved"
     err_has "  d/deleted"

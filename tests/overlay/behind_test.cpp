@@ -180,7 +180,7 @@ TEST_F(BehindTest, WhatIsPutAtANameDuringARestoreStaysBesideItS49S85) {
                 }
             }
         });
-        const auto moved = operations().undo(World::asker(), 1, Consent::kAll);
+        const auto moved = operations().rollback(World::asker(), "", false, Consent::kAll);
         stop = true;
         other.join();
         ASSERT_TRUE(moved.ok()) << moved.error().message();
