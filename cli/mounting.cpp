@@ -17,6 +17,7 @@
 #include "base/syscalls.h"
 #include "cli/daemon.h"
 #include "cli/processes.h"
+#include "cli/shell_init.h"
 #include "cli/text.h"
 #include "fs/mount.h"
 
@@ -225,7 +226,10 @@ namespace {
 Result<control::DaemonInfo> mount_once(Context& context, const MountRequest& request) {
     TRY_ASSIGN(DaemonOptions options, prepare(context, request));
     const std::string directory = options.mount_point;
-    const std::vector<User> users = users_below(directory, View::kAny, 0);
+    std::vector<User> users = users_below(directory, View::kAny, 0);
+    // Such a shell enters by itself.
+    if (std::getenv(kShellVariable) != nullptr)
+        std::erase_if(users, [](const User& user) { return user.pid == ::getppid(); });
     const auto told = [&](const Result<control::DaemonInfo>& outcome) {
         if (outcome) tell_raw_users(context, directory, users);
     };

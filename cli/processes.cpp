@@ -84,6 +84,11 @@ class Scan {
                 sys::read_file_at(AT_FDCWD, process + "/fdinfo/" + entry.name);
             const std::uint64_t mount = details ? number_after(*details, "mnt_id:") : 0;
             if (!is_wanted(view_, mount_, mount)) continue;
+            // Only a directory has this name in it. fish holds its current one open.
+            if (sys::stat_at(AT_FDCWD, process + "/fd/" + entry.name + "/.")) {
+                user.directory = true;
+                continue;
+            }
             user.files = true;
             user.writes = user.writes || (details && is_for_writing(*details));
         }

@@ -15,8 +15,8 @@ namespace unwrite::cli {
 struct User {
     pid_t pid = 0;
     std::string command;     ///< as /proc/<pid>/comm
-    bool directory = false;  ///< its current or root directory is there
-    bool files = false;      ///< it has descriptors there
+    bool directory = false;  ///< its current or root directory is there, or one that it has open
+    bool files = false;      ///< it has descriptors of other objects there
     bool writes = false;     ///< one of them is for writing
 };
 

@@ -44,7 +44,7 @@ void add_apply(CLI::App& app, Context& context);
 void add_mcp(CLI::App& app, Context& context);
 void add_integrate(CLI::App& app, Context& context);
 void add_help(CLI::App& app, Context& context);
-/// `completion` and `man`.
+/// `completion`, `shell-init` and `man`.
 void add_manual(CLI::App& app, Context& context);
 
 /// A subcommand whose callback makes `action` the one to be run.

@@ -2,6 +2,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/help.h"
+#include "cli/shell_init.h"
 
 namespace unwrite::cli {
 
@@ -14,6 +15,12 @@ struct ManualOptions {
 
 Result<int> completion(Context& context, const ManualOptions& options) {
     TRY_ASSIGN(const std::string script, completion_script(*options.app, options.shell));
+    context.out.print(script);
+    return kDone;
+}
+
+Result<int> init(Context& context, const ManualOptions& options) {
+    TRY_ASSIGN(const std::string script, shell_init(*options.app, options.shell));
     context.out.print(script);
     return kDone;
 }
@@ -38,6 +45,16 @@ void add_manual(CLI::App& app, Context& context) {
              {"unwrite completion bash >~/.local/share/bash-completion/completions/unwrite", ""},
              {"unwrite completion zsh >_unwrite", "in a directory of $fpath"},
              {"unwrite completion fish >~/.config/fish/completions/unwrite.fish", ""}}});
+    command = add_command(app, context, "shell-init",
+                          "Print what lets a shell enter a mount by itself", options, init);
+    command->add_option("SHELL", options->shell, "bash, zsh or fish")->required();
+    describe(*command,
+             {.usage = "SHELL",
+              .examples = {{"unwrite shell-init fish | source", "in config.fish"},
+                           {"unwrite shell-init bash", "what ~/.bashrc is to evaluate"}},
+              .note = "In ~/.bashrc: eval \"$(unwrite shell-init bash)\"; zsh likewise. After "
+                      "mount, run and unmount the shell does \"cd .\" by itself. The prompt "
+                      "shows what \"unwrite status --line\" prints, and Tab completes."});
     command = add_command(app, context, "man", "Print the manual page", options, manual);
     describe(*command,
              {.usage = "",

@@ -2,6 +2,7 @@
 #include "cli/editing_room.h"
 #include "cli/help.h"
 #include "cli/mounting.h"
+#include "cli/outside_shell.h"
 #include "cli/place.h"
 #include "cli/settle.h"
 #include "cli/task_words.h"
@@ -41,6 +42,7 @@ Result<int> mount(Context& context, const MountOptions& options) {
     tell_in_use(context, info.in_use);
     tell_taken_back(context, info.taken_back);
     TRY(settle_unfinished(context, workspace, ending));
+    tell_outside(context, workspace.root());
     return kDone;
 }
 

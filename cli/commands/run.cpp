@@ -19,6 +19,7 @@
 #include "cli/home_return.h"
 #include "cli/known_agents.h"
 #include "cli/mounting.h"
+#include "cli/outside_shell.h"
 #include "cli/place.h"
 #include "cli/prompt.h"
 #include "cli/refusals.h"
@@ -287,6 +288,7 @@ Result<int> run(Context& context, const RunOptions& options) {
         tell_failure(context, not_started(options.command[0], ran.ended.exec_failure));
     }
     const Result<> finished = finish(context, workspace, options, ran, before.changes.empty());
+    tell_outside(context, workspace.root());
     if (!finished) return finished.error();
     return exit_code_of(ran.ended);
 }
