@@ -1,12 +1,15 @@
 // Changes of content. Beside the rules there are limits to what may be copied to take them back.
 #include <algorithm>
 #include <cerrno>
+#include <span>
 
 #include "overlay/policed_tree.h"
 
 namespace unwrite::overlay {
 
 namespace {
+
+constexpr int kKeepSize = 1;  // FALLOC_FL_KEEP_SIZE
 
 std::string mebibytes(std::uint64_t bytes) {
     return std::to_string((bytes + (std::uint64_t{1} << 20) - 1) >> 20) + " MiB";
@@ -55,7 +58,8 @@ Result<struct stat> PolicedTree::setattr(const Caller& caller, NodeId id,
     const Leaves leaves = !change.mode                  ? Leaves::kItsMode
                           : (*change.mode & 0111U) != 0 ? Leaves::kAnything
                                                         : Leaves::kNotExecutable;
-    TRY(may_change(caller, "setattr", id, leaves));
+    TRY(may_change(caller, "setattr", id,
+                   {leaves, change.size ? cut(id, *change.size) : as_it_is(id)}));
     if (change.size) TRY(may_copy(caller, "truncate", id, *change.size, UINT64_MAX - *change.size));
     const std::uint64_t from = change.size.value_or(0);
     TRY(may_overwrite(caller, "setattr", id, from, change.size ? UINT64_MAX - from : 0));
@@ -71,7 +75,7 @@ Result<HandlePtr> PolicedTree::backing(const Caller& caller, NodeId id, bool wri
 
 // What comes will not be seen, so it is judged as if all of the file were overwritten.
 Result<> PolicedTree::begin_unseen(const Caller& caller, NodeId id) {
-    TRY(may_change(caller, "open", id));
+    TRY(may_change(caller, "open", id, {Leaves::kItsMode, {}}));
     TRY(may_copy(caller, "open", id, 0, UINT64_MAX));
     TRY(may_overwrite(caller, "open", id, 0, UINT64_MAX));
     return tree_.begin_unseen(caller, id);
@@ -79,7 +83,7 @@ Result<> PolicedTree::begin_unseen(const Caller& caller, NodeId id) {
 
 Result<std::size_t> PolicedTree::write(const Caller& caller, NodeId id, sys::ConstBytes data,
                                        std::uint64_t offset, bool kill_privileges) {
-    TRY(may_change(caller, "write", id));
+    TRY(may_change(caller, "write", id, {Leaves::kItsMode, written(id, data, offset)}));
     TRY(may_copy(caller, "write", id, offset, data.size()));
     TRY(may_overwrite(caller, "write", id, offset, data.size()));
     return tree_.write(caller, id, data, offset, kill_privileges);
@@ -87,18 +91,28 @@ Result<std::size_t> PolicedTree::write(const Caller& caller, NodeId id, sys::Con
 
 Result<> PolicedTree::fallocate(const Caller& caller, NodeId id, int mode, std::uint64_t offset,
                                 std::uint64_t length) {
-    TRY(may_change(caller, "fallocate", id));
+    // Allocation alone changes nothing that is read.
+    TRY(may_change(caller, "fallocate", id,
+                   {Leaves::kItsMode, mode == kKeepSize ? as_it_is(id) : BytesLeft()}));
     // Any mode but plain allocation, as if all behind it changed: what moves is captured.
-    constexpr int kPlain = 1;  // FALLOC_FL_KEEP_SIZE
-    if ((mode & ~kPlain) != 0) TRY(may_copy(caller, "fallocate", id, offset, UINT64_MAX - offset));
-    TRY(may_overwrite(caller, "fallocate", id, offset, (mode & ~kPlain) != 0 ? length : 0));
+    if ((mode & ~kKeepSize) != 0)
+        TRY(may_copy(caller, "fallocate", id, offset, UINT64_MAX - offset));
+    TRY(may_overwrite(caller, "fallocate", id, offset, (mode & ~kKeepSize) != 0 ? length : 0));
     return tree_.fallocate(caller, id, mode, offset, length);
 }
 
 Result<std::size_t> PolicedTree::copy_file_range(const Caller& caller, NodeId from,
                                                  std::uint64_t from_offset, NodeId to,
                                                  std::uint64_t to_offset, std::size_t length) {
-    TRY(may_change(caller, "copy_file_range", to));
+    const BytesLeft copied = [&]() -> std::optional<std::string> {
+        std::string bytes(std::min<std::size_t>(length, Beginning::kMostBytes), '\0');
+        const auto count = tree_.read(from, std::as_writable_bytes(std::span(bytes)), from_offset,
+                                      AccessTime::kStays);
+        if (!count || bytes.size() != length) return std::nullopt;
+        bytes.resize(*count);
+        return written(to, std::as_bytes(std::span(bytes)), to_offset)();
+    };
+    TRY(may_change(caller, "copy_file_range", to, {Leaves::kItsMode, copied}));
     const Mark mark = mark_of(from);
     if (mark.protects() && refusals(mark, caller).read)
         return refuse(caller, "copy_file_range", path_of(from), S_IFREG);

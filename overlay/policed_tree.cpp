@@ -22,13 +22,14 @@ constexpr mode_t kWriteBits = 0222;
 PolicedTree::PolicedTree(Tree& tree, Objects& objects, Origins& origins, const Capture& capture,
                          Auditor& auditor, Questions& questions,
                          std::shared_ptr<const Policy> policy, const SizeCap& cap,
-                         const BreakerLimits& limits, const Reserve& reserve)
+                         const BreakerLimits& limits, const Reserve& reserve, Beginning& beginning)
     : tree_(tree),
       objects_(objects),
       origins_(origins),
       capture_(capture),
       cap_(cap),
       reserve_(reserve),
+      beginning_(beginning),
       breaker_(limits),
       rulebook_(std::move(policy)),
       auditor_(auditor),
@@ -296,9 +297,10 @@ Result<Entry> PolicedTree::lookup(const Caller& caller, NodeId parent, std::stri
 
 template <class Make>
 Result<Entry> PolicedTree::make(const Caller& caller, const char* operation, NodeId parent,
-                                std::string_view name, mode_t type, const Make& maker) {
+                                std::string_view name, mode_t type, const BytesLeft& bytes,
+                                const Make& maker) {
     const std::shared_lock lock(moving_);
-    TRY(may_take(caller, operation, parent, name, type));
+    TRY(may_take(caller, operation, parent, name, type, {Leaves::kAnything, bytes}));
     TRY(may_lose_name(caller, operation, parent, name, false));
     TRY_ASSIGN(const Entry entry, maker());
     stands(parent, name);
@@ -309,20 +311,22 @@ Result<Entry> PolicedTree::make(const Caller& caller, const char* operation, Nod
 
 Result<Entry> PolicedTree::mknod(const Caller& caller, NodeId parent, std::string_view name,
                                  mode_t mode, dev_t device) {
-    return make(caller, "mknod", parent, name, mode,
+    return make(caller, "mknod", parent, name, mode, S_ISREG(mode) ? empty : BytesLeft(),
                 [&] { return tree_.mknod(caller, parent, name, mode, device); });
 }
 
 Result<Entry> PolicedTree::mkdir(const Caller& caller, NodeId parent, std::string_view name,
                                  mode_t mode) {
-    return make(caller, "mkdir", parent, name, S_IFDIR,
+    return make(caller, "mkdir", parent, name, S_IFDIR, empty,
                 [&] { return tree_.mkdir(caller, parent, name, mode); });
 }
 
 Result<Entry> PolicedTree::symlink(const Caller& caller, NodeId parent, std::string_view name,
                                    std::string_view target) {
-    return make(caller, "symlink", parent, name, S_IFLNK,
-                [&] { return tree_.symlink(caller, parent, name, target); });
+    return make(
+        caller, "symlink", parent, name, S_IFLNK,
+        [target] { return std::optional(std::string(target)); },
+        [&] { return tree_.symlink(caller, parent, name, target); });
 }
 
 Result<Entry> PolicedTree::create(const Caller& caller, NodeId parent, std::string_view name,
@@ -339,20 +343,20 @@ Result<Entry> PolicedTree::create(const Caller& caller, NodeId parent, std::stri
 
 // It has no name to be judged by; link() judges the one it gets.
 Result<Entry> PolicedTree::tmpfile(const Caller& caller, NodeId parent, mode_t mode) {
-    TRY(may_change(caller, "tmpfile", parent));
+    TRY(may_change(caller, "tmpfile", parent, {Leaves::kItsMode, empty}));
     return tree_.tmpfile(caller, parent, mode);
 }
 
 Result<> PolicedTree::unlink(const Caller& caller, NodeId parent, std::string_view name) {
     const auto there = concerned(parent, name) ? standing(parent, name) : std::nullopt;
     const mode_t type = there ? there->st.st_mode : S_IFREG;
-    TRY(may_take(caller, "unlink", parent, name, type, Leaves::kNotExecutable));
+    TRY(may_take(caller, "unlink", parent, name, type, {Leaves::kNotExecutable, empty, true}));
     TRY(may_lose_name(caller, "unlink", parent, name, true));
     return tree_.unlink(caller, parent, name);
 }
 
 Result<> PolicedTree::rmdir(const Caller& caller, NodeId parent, std::string_view name) {
-    TRY(may_take(caller, "rmdir", parent, name, S_IFDIR));
+    TRY(may_take(caller, "rmdir", parent, name, S_IFDIR, {Leaves::kAnything, empty, true}));
     TRY(may_lose_name(caller, "rmdir", parent, name, true));
     return tree_.rmdir(caller, parent, name);
 }
@@ -362,10 +366,10 @@ Result<Entry> PolicedTree::link(const Caller& caller, NodeId id, NodeId to_paren
     const Mark mark = mark_of(id);
     if (mark.protects() && refusals(mark, caller).read)
         return refuse(caller, "link", path_of(id), S_IFREG);
-    TRY(may_change(caller, "link", id, Leaves::kAnything));
+    TRY(may_change(caller, "link", id, {}));
     const auto object = objects_.get(id);
     auto linked = make(caller, "link", to_parent, to_name, object ? (*object)->type() : S_IFREG,
-                       [&] { return tree_.link(caller, id, to_parent, to_name); });
+                       as_it_is(id), [&] { return tree_.link(caller, id, to_parent, to_name); });
     if (linked && (mark.protects() || mark_of(id).protects())) forget_aliases();
     return linked;
 }
@@ -394,13 +398,13 @@ Result<struct stat> PolicedTree::getattr(NodeId id) {
 
 Result<> PolicedTree::set_xattr(const Caller& caller, NodeId id, const std::string& name,
                                 std::string_view value, int flags) {
-    TRY(may_change(caller, "set_xattr", id, Leaves::kAnything));
+    TRY(may_change(caller, "set_xattr", id, {Leaves::kAnything, as_it_is(id)}));
     TRY(may_overwrite(caller, "set_xattr", id, 0, 0));
     return tree_.set_xattr(caller, id, name, value, flags);
 }
 
 Result<> PolicedTree::remove_xattr(const Caller& caller, NodeId id, const std::string& name) {
-    TRY(may_change(caller, "remove_xattr", id));
+    TRY(may_change(caller, "remove_xattr", id, {Leaves::kItsMode, as_it_is(id)}));
     TRY(may_overwrite(caller, "remove_xattr", id, 0, 0));
     return tree_.remove_xattr(caller, id, name);
 }

@@ -20,6 +20,7 @@
 //   policed_losses.cpp    what the breaker counts
 //   policed_verdicts.cpp  what the rules mean for a caller: allowed, refused, asked about
 //   policed_moves.cpp     renames
+//   policed_plants.cpp    which changes a rule asks about: of what was there, and by content
 //
 // Thread-safe, as Tree. EACCES: refused (D13); ENOENT: hidden.
 #pragma once
@@ -30,10 +31,12 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <shared_mutex>
 #include <unordered_map>
 
 #include "overlay/auditor.h"
+#include "overlay/beginning.h"
 #include "overlay/breaker.h"
 #include "overlay/capture.h"
 #include "overlay/objects.h"
@@ -48,12 +51,14 @@ class PolicedTree final : public Tree {
  public:
     PolicedTree(Tree& tree, Objects& objects, Origins& origins, const Capture& capture,
                 Auditor& auditor, Questions& questions, std::shared_ptr<const Policy> policy,
-                const SizeCap& cap, const BreakerLimits& limits, const Reserve& reserve);
+                const SizeCap& cap, const BreakerLimits& limits, const Reserve& reserve,
+                Beginning& beginning);
 
     Rulebook& rulebook() { return rulebook_; }
     /// What was made since then (ns since 1970) is the task's own.
     void begin_task(std::int64_t now) {
         task_began_ns_ = now;
+        beginning_.forget();
         breaker_.begin();
     }
     /// An object that has, or had before the mount, a name that agents may not read.
@@ -67,8 +72,6 @@ class PolicedTree final : public Tree {
     /// Before a run's processes stop being agents: what they stored through mappings is still
     /// judged as theirs. Without a lock of the tree.
     void run_ends();
-    /// False for what a rule asks about only if it was there when the task began, and was not.
-    bool asks_about(const Rule& rule, const std::string& path) const;
 
     void set_caches(KernelCaches* caches) override {
         caches_ = caches;
@@ -206,13 +209,21 @@ class PolicedTree final : public Tree {
         kItsMode,        ///< the object, as executable as it was
         kNotExecutable,  ///< nothing, or a file that nobody may execute
     };
+    /// The bytes that will be there, of a link those it leads by; nothing when they cannot be told.
+    /// Empty for what is not there or is a directory without anything in it.
+    using BytesLeft = std::function<std::optional<std::string>()>;
+    struct Outcome {
+        Leaves leaves = Leaves::kAnything;
+        BytesLeft bytes{};
+        bool goes = false;  ///< the name will be free
+    };
     /// What a change is about: an object, or a name whether anything stands there or not.
     struct Aim {
         NodeId id = 0;
         NodeId parent = 0;
         std::string_view name{};
         mode_t type = S_IFREG;
-        Leaves leaves = Leaves::kAnything;
+        Outcome outcome{};
     };
     struct Spot {
         ObjectPtr parent;
@@ -222,10 +233,24 @@ class PolicedTree final : public Tree {
     Result<sys::StatX> standing(const ObjectPtr& parent, const std::string& name) const;
     std::optional<std::string> path_of(const Aim& aim) const;
     bool existed(const Spot& spot) const;
-    bool asks_about(const Rule& rule, const Aim& aim) const;
-    /// The rule that asks a person about it; null: none does, or not about this.
-    const Rule* asking_rule(const Caller& caller, const Mark& mark, const Aim& aim,
-                            const std::string& path) const;
+    /// What the rule asks a person about this change; nothing when it is not about it.
+    std::optional<Matter> matter_of(const Rule& rule, const Aim& aim,
+                                    const std::string& path) const;
+    bool asks_about_execution(const Aim& aim) const;
+    bool brings_bytes(const Aim& aim, const std::string& path) const;
+    /// What git would execute by what will be there, and not by what was; nothing: it cannot be
+    /// told.
+    std::optional<std::set<std::string>> brings_settings(const Aim& aim,
+                                                         const std::string& path) const;
+    bool is_in_old_place(const Rule& rule, const std::string& path) const;
+    /// Whether something stood there when the task began; what cannot be found out did.
+    bool stood(const std::string& path) const;
+    std::optional<std::string> bytes_at(const Spot& spot) const;
+    std::optional<std::string> bytes_of(NodeId id) const;
+    BytesLeft as_it_is(NodeId id) const;
+    BytesLeft written(NodeId id, sys::ConstBytes data, std::uint64_t offset) const;
+    BytesLeft cut(NodeId id, std::uint64_t size) const;
+    static std::optional<std::string> empty() { return std::string(); }
     Result<> may_write(const Caller& caller, const char* operation, const Mark& mark,
                        const Aim& aim) const;
     bool judged_as_agent(const Mark& mark, const Caller& caller) const;
@@ -251,14 +276,17 @@ class PolicedTree final : public Tree {
                          std::string_view to_name, bool replaces);
     Result<> may_overwrite(const Caller& caller, const char* operation, NodeId id,
                            std::uint64_t offset, std::uint64_t length);
+    bool asks_to_carry(bool agent, const std::string& from, const std::string& to,
+                       const sys::StatX& x) const;
+    bool takes_old_place(const Caller& caller, const std::string& to) const;
     Result<> ask_to_move(const Caller& caller, const std::string& path) const;
     Result<> may_take(const Caller& caller, const char* operation, NodeId parent,
-                      std::string_view name, mode_t type, Leaves leaves = Leaves::kAnything) const;
+                      std::string_view name, mode_t type, const Outcome& outcome) const;
     Result<> may_change(const Caller& caller, const char* operation, NodeId id,
-                        Leaves leaves = Leaves::kItsMode) const;
+                        const Outcome& outcome) const;
     Result<> may_move(const Caller& caller, NodeId parent, std::string_view name, NodeId to_parent,
                       std::string_view to_name, const sys::StatX& source,
-                      const std::optional<sys::StatX>& target) const;
+                      const std::optional<sys::StatX>& target, bool exchanges) const;
     Entry noted(Entry entry, NodeId parent, std::string_view name);
     Mark alias_mark(const ObjectKey& key) const;
     void note_aliases() const;  // aliases_mutex_ held
@@ -276,7 +304,8 @@ class PolicedTree final : public Tree {
     Result<UniqueFd> whole_tree() const;
     template <class Make>
     Result<Entry> make(const Caller& caller, const char* operation, NodeId parent,
-                       std::string_view name, mode_t type, const Make& maker);
+                       std::string_view name, mode_t type, const BytesLeft& bytes,
+                       const Make& maker);
 
     Tree& tree_;
     Objects& objects_;
@@ -284,6 +313,10 @@ class PolicedTree final : public Tree {
     const Capture& capture_;
     const SizeCap cap_;
     const Reserve& reserve_;
+    Beginning& beginning_;
+    /// What files said that were cut since, by git_config.h; guarded by settings_mutex_.
+    mutable std::mutex settings_mutex_;
+    mutable std::unordered_map<ObjectKey, std::set<std::string>> settings_;
     Breaker breaker_;
     std::mutex counting_;                             // held while the files are counted
     Breaker::Clock::time_point count_again_after_{};  // guarded by counting_

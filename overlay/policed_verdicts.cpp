@@ -1,7 +1,6 @@
 // What the rules mean for a caller: allowed, refused and written down, or asked about.
 #include <cerrno>
 
-#include "overlay/databases.h"
 #include "overlay/policed_tree.h"
 
 namespace unwrite::overlay {
@@ -96,42 +95,8 @@ std::optional<std::string> PolicedTree::path_of(const Aim& aim) const {
     return aim.id != 0 ? path_of(aim.id) : path_below(aim.parent, aim.name);
 }
 
-// A database and the files beside it are one: these were there when the database was, also where
-// none of them is now.
-bool PolicedTree::existed(const Spot& spot) const {
-    const auto was_there = [&](const std::string& name) {
-        const auto x = standing(spot.parent, name);
-        return x ? !is_of_this_task(key_of(*x)) : x.error().number() != ENOENT;
-    };
-    if (was_there(spot.name)) return true;
-    const auto database = database_of(spot.name);
-    return database && *database != spot.name && was_there(*database);
-}
-
-bool PolicedTree::asks_about(const Rule& rule, const Aim& aim) const {
-    if (!rule.existing_only && !rule.executable_only) return true;
-    const auto spot = spot_of(aim);
-    if (!spot) return true;
-    if (rule.existing_only) return existed(*spot);
-    if (aim.leaves == Leaves::kAnything || !is_of_this_task(spot->parent->key())) return true;
-    if (aim.leaves == Leaves::kNotExecutable) return false;
-    const auto x = standing(spot->parent, spot->name);
-    return !x || !S_ISREG(x->st.st_mode) || (x->st.st_mode & kExecuteBits) != 0;
-}
-
-bool PolicedTree::asks_about(const Rule& rule, const std::string& path) const {
-    if (!rule.existing_only) return true;
-    return existed({objects_.root(), path});
-}
-
 bool PolicedTree::judged_as_agent(const Mark& mark, const Caller& caller) const {
     return mark.user == mark.agent || caller.pid == 0 || origins_.is_agent(caller.pid);
-}
-
-const Rule* PolicedTree::asking_rule(const Caller& caller, const Mark& mark, const Aim& aim,
-                                     const std::string& path) const {
-    const Verdict verdict = policy().judge(path, aim.type & S_IFMT, judged_as_agent(mark, caller));
-    return verdict.asks && asks_about(*verdict.writing, aim) ? verdict.writing : nullptr;
 }
 
 Result<> PolicedTree::may_write(const Caller& caller, const char* operation, const Mark& mark,
@@ -143,30 +108,24 @@ Result<> PolicedTree::may_write(const Caller& caller, const char* operation, con
     if (refused.write || !path) return refuse(caller, operation, path, aim.type);
     const Verdict verdict = policy().judge(*path, aim.type & S_IFMT, judged_as_agent(mark, caller));
     if (!verdict.asks) return ask(caller, operation, *path, {"another name of it is asked about"});
-    if (!asks_about(*verdict.writing, aim)) return {};
-    Matter matter{describe(*verdict.writing)};
-    if (verdict.writing->existing_only) {
-        const std::string whole = database_of(*path).value_or(*path);
-        matter.topic = "database" + std::string(1, '\0') + whole;
-        matter.detail = "the answer is for " + whole + " and the files beside it";
-    }
-    return ask(caller, operation, *path, matter);
+    const auto matter = matter_of(*verdict.writing, aim, *path);
+    return matter ? ask(caller, operation, *path, *matter) : Result<>{};
 }
 
 /// Whether the caller may make, replace or take away that name.
 Result<> PolicedTree::may_take(const Caller& caller, const char* operation, NodeId parent,
-                               std::string_view name, mode_t type, Leaves leaves) const {
+                               std::string_view name, mode_t type, const Outcome& outcome) const {
     return may_write(caller, operation, judge(parent, name, type),
-                     {.parent = parent, .name = name, .type = type, .leaves = leaves});
+                     {.parent = parent, .name = name, .type = type, .outcome = outcome});
 }
 
 Result<> PolicedTree::may_change(const Caller& caller, const char* operation, NodeId id,
-                                 Leaves leaves) const {
+                                 const Outcome& outcome) const {
     const Mark mark = mark_of(id);
     if (!mark.protects()) return {};
     const auto object = objects_.get(id);
     return may_write(caller, operation, mark,
-                     {.id = id, .type = object ? (*object)->type() : S_IFREG, .leaves = leaves});
+                     {.id = id, .type = object ? (*object)->type() : S_IFREG, .outcome = outcome});
 }
 
 // Where only what can be executed is asked about, and nobody agrees, the file is made all the same,
@@ -175,19 +134,22 @@ Result<> PolicedTree::may_change(const Caller& caller, const char* operation, No
 Result<mode_t> PolicedTree::may_create(const Caller& caller, NodeId parent, std::string_view name,
                                        mode_t mode) const {
     const Mark mark = judge(parent, name, S_IFREG);
+    if (!mark.protects()) return mode;
     const mode_t plain = mode & ~kExecuteBits;
-    const Aim aim{.parent = parent, .name = name, .leaves = Leaves::kNotExecutable};
-    if (mode == plain || !mark.protects() || !refusals(mark, caller).ask) {
-        const Leaves leaves = mode == plain ? Leaves::kNotExecutable : Leaves::kAnything;
-        TRY(may_take(caller, "create", parent, name, S_IFREG, leaves));
-        return mode;
-    }
+    const Outcome as_asked{mode == plain ? Leaves::kNotExecutable : Leaves::kAnything, empty};
+    const auto take = [&](const char* operation, const Outcome& outcome) {
+        return may_take(caller, operation, parent, name, S_IFREG, outcome);
+    };
+    const Aim aim{.parent = parent, .name = name, .outcome = {Leaves::kNotExecutable, empty}};
     const auto path = path_of(aim);
-    if (!path || asking_rule(caller, mark, aim, *path) != nullptr) {
-        TRY(may_take(caller, "create", parent, name, S_IFREG));
+    const bool asks = path && refusals(mark, caller).ask;
+    const Verdict verdict =
+        asks ? policy().judge(*path, S_IFREG, judged_as_agent(mark, caller)) : Verdict();
+    if (mode == plain || !verdict.asks || matter_of(*verdict.writing, aim, *path)) {
+        TRY(take("create", as_asked));
         return mode;
     }
-    const Result<> may = may_take(caller, "make-executable", parent, name, S_IFREG);
+    const Result<> may = take("make-executable", as_asked);
     if (may) return mode;
     if (caller.question != nullptr && *caller.question != 0) return may.error();
     return plain;

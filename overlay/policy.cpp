@@ -121,6 +121,8 @@ bool Policy::may_concern(std::string_view name) const {
 
 bool Policy::is_about(std::size_t rule, std::string_view folded, std::uint32_t type) const {
     if (rules_[rule].files_only && !S_ISREG(type)) return false;
+    if (rules_[rule].asks_about == AsksAbout::kNewLinks && !S_ISLNK(type)) return false;
+    if (rules_[rule].asks_about == AsksAbout::kNewSettings && S_ISDIR(type)) return false;
     return compiled_[rule].glob.matches(folded, S_ISDIR(type), compiled_[rule].reach);
 }
 

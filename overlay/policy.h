@@ -32,6 +32,19 @@ enum class Subjects {
     kUser,  ///< everybody else; no configuration says this, `policy allow` does
 };
 
+/// Which changes of a name an asking rule is about. What is there afterwards decides.
+enum class AsksAbout {
+    kAnyChange,
+    /// Of what is no directory: all but what leaves the bytes that stand there or stood there when
+    /// the task began.
+    kNewBytes,
+    /// The same, and of files: a setting by which git would execute something, and which was not
+    /// there (git_config.h).
+    kNewSettings,
+    /// Symbolic links that come; but not the one by which git tries whether there are links.
+    kNewLinks,
+};
+
 struct Rule {
     std::string pattern{};  ///< a leading `!` makes it an exception, whatever `action` says
     Action action = Action::kDenyWrite;
@@ -44,6 +57,9 @@ struct Rule {
     /// Asks about what could be executed: in a directory made since the task began, a file that
     /// nobody may execute is free.
     bool executable_only = false;
+    AsksAbout asks_about = AsksAbout::kAnyChange;
+    /// Asks only in a directory that stood there when the task began. The pattern is one name.
+    bool old_places_only = false;
     Glob::Style style = Glob::Style::kRelative;
 };
 

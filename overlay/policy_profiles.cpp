@@ -8,6 +8,7 @@ namespace {
 
 constexpr const char* kSecret = "it may hold a secret";
 constexpr const char* kDefault = "profile default";
+constexpr const char* kRuns = "other programs run it";
 
 // Names that hold secrets: agents neither change nor read them.
 constexpr const char* kSecrets[] = {
@@ -59,6 +60,29 @@ Rule rule(std::string pattern, Action action, Subjects subjects, const char* rea
     return made;
 }
 
+// What git executes, or finds what it executes by.
+void add_git_rules(std::vector<Rule>& rules, Subjects bind) {
+    constexpr const char* kHook = "git would run it";
+    rules.push_back(rule("*/**/.unwrite", Action::kAsk, bind, "unwrite would obey it"));
+    rules.push_back(rule("**/.git/**", Action::kAsk, bind, "git would follow the link"));
+    rules.back().asks_about = AsksAbout::kNewLinks;
+    for (const char* pattern :
+         {"**/.git/hooks/*", "**/.git/worktrees/*/hooks/*", "**/.git/modules/**/hooks/*-*",
+          "**/.git/modules/**/hooks/update"}) {
+        rules.push_back(rule(pattern, Action::kAsk, bind, kHook));
+        rules.back().executable_only = true;
+    }
+    for (const char* pattern : {"!**/.git/hooks/*.sample", "!**/.git/modules/**/hooks/*.sample",
+                                "!**/.git/modules/**/hooks/packed-refs*"})
+        rules.push_back(rule(pattern, Action::kAllow, Subjects::kEveryone, ""));
+    for (const char* pattern :
+         {".git", "**/.git/**/config", "**/.git/**/config.worktree", "**/.git/**/commondir"}) {
+        rules.push_back(rule(pattern, Action::kAsk, bind, "git runs what it names"));
+        rules.back().asks_about = AsksAbout::kNewSettings;
+        rules.back().itself_only = true;
+    }
+}
+
 }  // namespace
 
 std::vector<Rule> default_rules(Subjects bind) {
@@ -79,12 +103,14 @@ std::vector<Rule> default_rules(Subjects bind) {
             rules.push_back(rule(anywhere(pattern), Action::kDenyWrite, bind, kSecret));
         rules.push_back(rule(anywhere(pattern), Action::kDeny, Subjects::kAgents, kSecret));
     }
+    for (const char* pattern : {".envrc", ".husky"}) {
+        rules.push_back(rule(pattern, Action::kAsk, bind, kRuns));
+        rules.back().asks_about = AsksAbout::kNewBytes;
+        rules.back().old_places_only = true;
+    }
     for (const char* pattern : kExceptions)
         rules.push_back(rule(pattern, Action::kAllow, Subjects::kEveryone, ""));
-    constexpr const char* kHook = "git would run it";
-    rules.push_back(rule("**/.git/hooks/*", Action::kAsk, bind, kHook));
-    rules.back().executable_only = true;
-    rules.push_back(rule("!**/.git/hooks/*.sample", Action::kAllow, Subjects::kEveryone, ""));
+    add_git_rules(rules, bind);
     return rules;
 }
 

@@ -297,8 +297,9 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     Compressor compressor_;
     LiveTree tree_;
     Reserve reserve_;
-    std::unique_ptr<PolicedTree> policed_;  // null: everything is allowed
     Locator locator_;
+    Beginning beginning_;
+    std::unique_ptr<PolicedTree> policed_;  // null: everything is allowed
     Restorer restorer_;
     Inspector inspector_;
     Tally tally_;  // guarded by operation_mutex_

@@ -19,10 +19,14 @@ Result<Store::Changed> Workspace::store(const Store::Change& change) {
 
 // Of a change that moves nothing.
 Result<Store::Changed> Workspace::store_sealed(const Store::Change& change) {
-    const std::lock_guard lock(journal_->store_mutex());
-    TRY_ASSIGN(Store::Changed changed, journal_->store().apply(change));
-    head_ = changed.head;
-    return changed;
+    std::optional<Store::Changed> changed;
+    {
+        const std::lock_guard lock(journal_->store_mutex());
+        TRY_ASSIGN(changed, journal_->store().apply(change));
+        head_ = changed->head;
+    }
+    beginning_.forget();
+    return *std::move(changed);
 }
 
 Result<History> Workspace::history() {

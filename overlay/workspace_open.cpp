@@ -59,6 +59,7 @@ Workspace::Workspace(std::unique_ptr<journal::Journal> journal, UniqueFd directo
             [this](const Who& who) { return divide(who); }),
       reserve_(journal_->state_dir().fd(), options.reserve),
       locator_(objects_, *journal_),
+      beginning_(locator_, *journal_),
       restorer_(locator_, tree_.unseen(), RestoreSettings{options.mtime_now}),
       inspector_(locator_, *journal_, *origins_),
       tally_(locator_, *journal_, capture_),
@@ -68,7 +69,7 @@ Workspace::Workspace(std::unique_ptr<journal::Journal> journal, UniqueFd directo
         if (cap.bytes != 0 && sys::can_share_blocks(journal_->state_dir().fd())) cap.bytes = 0;
         policed_ = std::make_unique<PolicedTree>(tree_, objects_, *origins_, capture_, auditor_,
                                                  questions_, options.policy, cap, options.breaker,
-                                                 reserve_);
+                                                 reserve_, beginning_);
     }
 }
 

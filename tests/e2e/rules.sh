@@ -135,6 +135,63 @@ S44_a_template_with_a_hook_does_not_stop_a_clone() {
     end
 }
 
+# agent COMMANDS: as an agent, where nobody can be asked.
+agent() { "$program" run --no-confine --on-exit keep -- sh -ec "$1" >"$scratch/out" 2>"$scratch/err"; }
+
+S44_what_git_would_execute_is_asked_about() {
+    needs git
+    git -C "$W" init -q -b main
+    echo a >"$W/a"
+    git -C "$W" add a
+    git -C "$W" commit -qm one
+    git -C "$W" branch other
+    git -C "$W" config filter.x.clean cat
+    mkdir -p "$W/.husky/_" "$W/data"
+    echo 'export A=1' >"$W/.envrc"
+    echo wrapper >"$W/.husky/_/h"
+    git clone -q "$W" "$scratch/lib" && (cd "$scratch/lib" && echo B=1 >.envrc && git add -A && git commit -qm lib)
+    remember start
+    begin
+    say "an agent works with git as ever"
+    agent 'git remote add up https://example.com/x && git branch -q --set-upstream-to=other 2>/dev/null
+        git config user.name A && git config merge.conflictStyle diff3 && git config push.default simple
+        git init -q made && git clone -q . cloned && git -C cloned config core.autocrlf input
+        git worktree add -q tree && git worktree remove tree
+        git -c protocol.file.allow=always submodule --quiet add "'"$scratch"'/lib" lib && git commit -qm lib
+        git -C lib commit -q --allow-empty -m more && git -C lib remote add up x && rm -rf made' || { cat "$scratch/err" >&2; fail "git does not work"; }
+    ! grep -q Refused "$scratch/err" || { cat "$scratch/err" >&2; fail "something was refused"; }
+    equal lib/.envrc B=1
+    [[ $(git -C cloned config core.autocrlf) == input ]]
+    say "what git would execute is refused, and the key is named"
+    local setting
+    for setting in "core.fsmonitor ./x" "core.hooksPath x" "core.sshCommand ./x" "core.pager ./x" "core.editor ./x" "sequence.editor ./x" \
+        "alias.st !x" "filter.y.smudge ./x" "credential.helper ./x" "include.path ../x" "diff.y.textconv ./x" "merge.y.driver ./x" "gpg.program ./x"; do
+        ! agent "git config $setting" || fail "not refused: $setting"
+        err_has ".git/config  (rename): **/.git/**/config (profile default): git runs what it names"
+        # shellcheck disable=SC2086
+        set -- $setting
+        grep -qiF -- "$1 = $2" "$scratch/err" || { cat "$scratch/err" >&2; fail "the refusal does not name $setting"; }
+        [[ -z $(git config "$1") ]] || fail "it is set: $setting"
+    done
+    ! agent "git -C cloned config core.fsmonitor ./x" || fail "in a repository of its own"
+    ! agent "git -C lib config core.fsmonitor ./x" || fail "in a submodule"
+    ! agent "printf '[core]\\nfsmonitor = ./x\\n' >>.git/config" || fail "written directly"
+    ! agent "mkdir evil && cp cloned/.git/HEAD evil && ln -s ../evil .git/worktrees" || fail "a link in a repository"
+    ! agent "mkdir sub && echo 'gitdir: ../evil' >sub/.git" || fail "a repository elsewhere"
+    ! agent "mkdir -p sub/.unwrite" || fail "a state directory"
+    ! agent "echo x >.envrc" || fail ".envrc"
+    ! agent "echo x >.husky/pre-commit" || fail ".husky"
+    equal .envrc 'export A=1'
+    agent 'printf "wrapper\\n" >.husky/_/h && echo b >>a && git stash -q && git stash pop -q && git config filter.x.clean cat' || { cat "$scratch/err" >&2; fail "what was there is refused"; }
+    say "the user may do all of it, and takes it back"
+    git config core.fsmonitor false
+    git config core.pager less
+    echo x >.envrc
+    u discard --yes
+    end
+    same start
+}
+
 S44_S82_a_refusal_explains_itself() {
     echo A= >"$W/.env.example"
     echo SECRET=1 >"$W/server.key"

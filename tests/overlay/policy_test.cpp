@@ -203,14 +203,22 @@ TEST(Policies, TheDefaultProfileS44) {
     EXPECT_FALSE(all->binds_user());
     EXPECT_TRUE(wall->binds_user());
     for (const char* open :
-         {".env.example", ".envrc", ".config/other", "node_modules/p/ca.pem",
+         {".env.example", ".config/other", "node_modules/p/ca.pem",
           "lib/python3/site-packages/certifi/cacert.pem", "node_modules/p/.env", "vendor/a/b.key",
-          "vendor/.ssh/config", "core/a", "src/core/core.1/a", ".git/config",
+          "vendor/.ssh/config", "core/a", "src/core/core.1/a", ".git/HEAD",
           ".git/hooks/pre-commit.sample", "core.js", "core.12a", "src/core.c", ".git/hooks"}) {
         EXPECT_EQ(seen(*all, open, true), "rw") << open;
     }
-    EXPECT_EQ(seen(*all, ".git/hooks/pre-commit", true), "r-");
-    EXPECT_TRUE(all->judge(".git/hooks/pre-commit", S_IFREG, true).asks);
+    for (const char* asking :
+         {".git/hooks/pre-commit", ".git/modules/a/b/hooks/post-merge", ".git/config", "a/.git",
+          "a/.git/worktrees/b/config.worktree", ".git/commondir", ".envrc", "a/.husky/pre-commit",
+          "a/.unwrite/config.toml"}) {
+        EXPECT_EQ(seen(*all, asking, true), "r-") << asking;
+        EXPECT_TRUE(all->judge(asking, S_IFREG, true).asks) << asking;
+    }
+    for (const char* name : {".git", ".git/config", ".git/modules/a"})
+        EXPECT_EQ(seen(*all, name, true, S_IFDIR), "rw") << name;
+    EXPECT_TRUE(all->judge(".git/hooks", S_IFLNK, true).asks);
     for (const char* dump : {"core", "core.4711", "core/core"}) {
         EXPECT_EQ(seen(*all, dump, true), "r-") << dump;
         EXPECT_EQ(seen(*all, dump, false), "rw") << dump;
