@@ -25,13 +25,15 @@ namespace unwrite::cli {
 namespace {
 
 /// Waits for the child `pid` and hands it the signals that were sent to this process alone. Those
-/// that the terminal sends reach the child without help.
-int wait_passing_signals(pid_t pid) {
+/// that the terminal sends reach the child without help. SIGKILL when `parent` has ended before
+/// (0: nobody looks).
+int wait_passing_signals(pid_t pid, pid_t parent) {
     const sigset_t set = watched_signals();
     for (;;) {
         int status = 0;
         const pid_t ended = ::waitpid(pid, &status, WNOHANG);
         if (ended == pid) return status;
+        if (parent != 0 && ::getppid() != parent) return SIGKILL;
         if (ended < 0 && sys::last_error().number() != EINTR) return 0;
         siginfo_t info = {};
         const int signal = ::sigwaitinfo(&set, &info);
@@ -78,12 +80,17 @@ bool write_text(int fd, const std::string& text) {
     return write_exactly(fd, &size, sizeof size) && write_exactly(fd, text.data(), text.size());
 }
 
-[[noreturn]] void execute(const std::vector<std::string>& command, const std::string& directory,
+[[noreturn]] void execute(const GuardOptions& options, const std::string& directory, pid_t guard,
                           int failure) {
     std::vector<char*> arguments;
-    for (const std::string& word : command)
+    for (const std::string& word : options.command)
         arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
+    // With process 1 of its namespaces everything in them ends.
+    if (!options.leave_running) {
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (::getppid() != guard) ::_exit(1);
+    }
     sigset_t none;
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -143,7 +150,10 @@ unsigned end_leftovers() {
     return ended;
 }
 
-[[noreturn]] void guard(const GuardOptions& options, int orders, int outcome) {
+// Nobody would end the command, nor ask what becomes of its changes: so it ends when the process
+// that typed it is killed, and that process ends what is left when the guard is (Guard::run).
+[[noreturn]] void guard(const GuardOptions& options, pid_t parent, int orders, int outcome) {
+    if (!options.leave_running) ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     const std::optional<std::string> directory = read_text(orders);
     const std::optional<std::string> session = read_text(orders);
     if (!directory || !session) ::_exit(1);
@@ -153,15 +163,16 @@ unsigned end_leftovers() {
     Ended ended;
     int failure[2];
     if (::pipe2(failure, O_CLOEXEC) != 0) ::_exit(1);
+    const pid_t self = ::getpid();
     const pid_t command = ::fork();
-    if (command == 0) execute(options.command, *directory, failure[1]);
+    if (command == 0) execute(options, *directory, self, failure[1]);
     if (command < 0) ended.exec_failure = sys::last_error().number();
     // Without this end of its own the pipe ends when the command has begun.
     UniqueFd(failure[1]).reset();
     if (command > 0) {
         if (!read_exactly(failure[0], &ended.exec_failure, sizeof ended.exec_failure))
             ended.exec_failure = 0;
-        ended.status = wait_passing_signals(command);
+        ended.status = wait_passing_signals(command, options.leave_running ? 0 : parent);
     }
     if (!options.leave_running) ended.leftovers = end_leftovers();
     ::_exit(write_exactly(outcome, &ended, sizeof ended) ? 0 : 1);
@@ -195,14 +206,18 @@ Result<Guard> Guard::fork(GuardOptions options) {
     if (::pipe2(outcome, O_CLOEXEC) != 0) return sys::last_error();
     guarded.outcome_ = UniqueFd(outcome[0]);
     const UniqueFd writing(outcome[1]);
+    guarded.leave_running_ = options.leave_running;
     const sigset_t set = watched_signals();
     ::sigprocmask(SIG_BLOCK, &set, &guarded.before_);
+    const pid_t self = ::getpid();
+    // What a guard leaves that is killed comes to this process.
+    if (!options.leave_running) ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     guarded.pid_ = ::fork();
     if (guarded.pid_ < 0) return sys::last_error().with_context("run");
     if (guarded.pid_ == 0) {
         guarded.orders_.reset();
         guarded.outcome_.reset();
-        guard(options, reading.get(), writing.get());
+        guard(options, self, reading.get(), writing.get());
     }
     return guarded;
 }
@@ -217,11 +232,13 @@ Result<Ended> Guard::run(const std::string& directory, const std::string& sessio
     if (!write_text(orders_.get(), directory) || !write_text(orders_.get(), session)) {
         return Error(ErrorKind::kSystem, EPIPE, "run: the guard process is gone");
     }
-    const int status = wait_passing_signals(pid_);
+    const int status = wait_passing_signals(pid_, 0);
     orders_.reset();
-    restore_signals(before_);
     Ended ended;
-    if (read_exactly(outcome_.get(), &ended, sizeof ended)) return ended;
+    const bool told = read_exactly(outcome_.get(), &ended, sizeof ended);
+    if (!told && !leave_running_) end_leftovers();
+    restore_signals(before_);
+    if (told) return ended;
     return Error(ErrorKind::kSystem, EIO,
                  fmt::format("run: the guard process was ended (status {})", status));
 }

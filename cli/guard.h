@@ -49,6 +49,7 @@ class Guard {
  private:
     Guard() = default;
     pid_t pid_ = -1;
+    bool leave_running_ = false;
     sigset_t before_ = {};  ///< the signals that were blocked before the fork
     UniqueFd orders_;       ///< to the guard: directory and session
     UniqueFd outcome_;      ///< from the guard: an Ended
