@@ -20,6 +20,7 @@ const Dispatch::Command Dispatch::kCommands[] = {
     {"checkpoint", &Dispatch::checkpoint, true},
     {"begin_run", &Dispatch::begin_run, true},
     {"end_run", &Dispatch::end_run, true},
+    {"adopt", &Dispatch::adopt, true},
     {"rollback", &Dispatch::rollback, true},
     {"undo", &Dispatch::undo, true},
     {"revert", &Dispatch::revert, true},

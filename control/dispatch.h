@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "control/adopted.h"
 #include "control/peer.h"
 #include "control/wire.h"
 #include "overlay/refused.h"
@@ -44,11 +45,14 @@ struct Client {
 class Dispatch {
  public:
     Dispatch(overlay::Operations& operations, Service& service, Agents& agents)
-        : operations_(operations), service_(service), agents_(agents) {}
+        : operations_(operations),
+          service_(service),
+          agents_(agents),
+          adopted_([this](const Process& process, bool last) { gone(process, last); }) {}
 
     /// kRefused for what agents may not do: commit, discard, answer questions, stop, recover, gc
-    /// and repairs, ending a run that is not theirs, and restores that would take other people's
-    /// work along.
+    /// and repairs, adopting, ending a run that is not theirs, and restores that would take other
+    /// people's work along.
     Result<Json> call(const Client& client, const Request& request);
 
  private:
@@ -72,6 +76,8 @@ class Dispatch {
     Result<Json> checkpoint(Call& call);
     Result<Json> begin_run(Call& call);
     Result<Json> end_run(Call& call);
+    Result<Json> adopt(Call& call);
+    void gone(const Process& process, bool last);
     Result<Json> rollback(Call& call);
     Result<Json> undo(Call& call);
     Result<Json> revert(Call& call);
@@ -117,6 +123,8 @@ class Dispatch {
     overlay::Operations& operations_;
     Service& service_;
     Agents& agents_;
+    std::mutex adopting_;  ///< one adoption, or the end of one, at a time
+    Adopted adopted_;      ///< goes first: its thread uses the others
 };
 
 }  // namespace unwrite::control

@@ -1,7 +1,11 @@
 #include "control/peer.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -60,9 +64,55 @@ Result<Process> read_process(pid_t pid) {
     return Process{pid, number_at<pid_t>(rest, 1), number_at<std::uint64_t>(rest, 19)};
 }
 
-Result<> Agents::check_new(pid_t guard, pid_t starter) const {
+Result<Held> hold(pid_t pid, const Peer& asker) {
+    const auto refused = [&](const std::string& why) {
+        return Error(ErrorKind::kRefused, EPERM, "adopt " + std::to_string(pid) + ": " + why);
+    };
+    // A number means the same process here and there, or nothing.
+    const std::string space = "/ns/pid";
+    const auto theirs = sys::read_link(AT_FDCWD, "/proc/" + std::to_string(asker.pid) + space);
+    const auto ours = sys::read_link(AT_FDCWD, "/proc/self" + space);
+    if (asker.pid <= 0 || !theirs || !ours || *theirs != *ours)
+        return refused("you and the daemon of this mount number processes differently");
+    if (pid <= 1 || pid == ::getpid()) return refused("this process cannot be an agent");
+    Held held;
+    // Through the raw system call: the C library's header of it is newer than the oldest system
+    // supported.
+    held.pidfd = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+    if (!held.pidfd) {
+        return Error(ErrorKind::kNotFound, ESRCH,
+                     "adopt " + std::to_string(pid) + ": there is no such process",
+                     "`ps -u $USER` lists yours");
+    }
+    const auto directory = sys::stat_at(AT_FDCWD, "/proc/" + std::to_string(pid));
+    const Result<Process> process = read_process(pid);
+    struct pollfd ended = {held.pidfd.get(), POLLIN, 0};
+    // What was read is about the process that is held only if that has not ended by now.
+    if (!directory || !process || ::poll(&ended, 1, 0) != 0) {
+        return Error(ErrorKind::kNotFound, ESRCH,
+                     "adopt " + std::to_string(pid) + ": this process has ended");
+    }
+    if (asker.uid != 0 && directory->st_uid != asker.uid)
+        return refused("it belongs to another user");
+    held.process = *process;
+    return held;
+}
+
+void Agents::adopt(std::uint64_t run, const Process& process) {
+    const std::lock_guard lock(mutex_);
+    runs_.push_back(Run{run, process, Process{}});
+}
+
+std::optional<std::uint64_t> Agents::adopted(const Process& process) {
+    const std::lock_guard lock(mutex_);
+    for (const Run& run : runs_)
+        if (run.starter.pid == 0 && is_same(run.guard, process)) return run.number;
+    return std::nullopt;
+}
+
+Result<> Agents::check_new(pid_t guard, pid_t starter) {
     const Result<Process> process = read_process(guard);
-    if (process && process->parent == starter) return {};
+    if (process && process->parent == starter && !adopted(*process)) return {};
     return Error(ErrorKind::kRefused, EPERM,
                  "begin run: the process is not a child of the one that asks");
 }
@@ -79,7 +129,8 @@ bool Agents::remove(std::uint64_t run, pid_t asker, bool is_user) {
     const Result<Process> process = read_process(asker);
     const std::lock_guard lock(mutex_);
     const auto found = std::find_if(runs_.begin(), runs_.end(), [&](const Run& one) {
-        return one.number == run && (is_user || (process && is_same(one.starter, *process)));
+        return one.number == run &&
+               (is_user || (one.starter.pid != 0 && process && is_same(one.starter, *process)));
     });
     if (found == runs_.end()) return is_user;
     runs_.erase(found);
@@ -100,7 +151,8 @@ std::optional<std::uint64_t> Agents::run_of(pid_t pid) {
 
 bool Agents::is_agent(pid_t pid) {
     const std::lock_guard lock(mutex_);
-    std::erase_if(runs_, [](const Run& run) { return !is_alive(run.guard); });
+    std::erase_if(runs_,
+                  [](const Run& run) { return run.starter.pid != 0 && !is_alive(run.guard); });
     if (runs_.empty()) return false;
     for (int generation = 0; generation < kMaxAncestors; ++generation) {
         if (pid == 1) return false;

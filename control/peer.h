@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/unique_fd.h"
 
 namespace unwrite::control {
 
@@ -30,13 +31,27 @@ struct Process {
 /// From /proc; ENOENT when there is no such process.
 Result<Process> read_process(pid_t pid);
 
+/// A process that can be made an agent, held by a descriptor that no later process answers to.
+struct Held {
+    Process process;
+    UniqueFd pidfd;  ///< readable when the process has ended
+};
+/// Errors: kNotFound when there is no such process; kRefused when it is not `user`'s (root may hold
+/// any), cannot be one (this process, the first one), or when `asker` counts processes differently.
+Result<Held> hold(pid_t pid, const Peer& asker);
+
 /// The processes that runs were begun for. They and all their descendants are agents. Thread-safe.
 class Agents {
  public:
     /// `guard` is the process below which the agent lives; `starter` the one that began the run and
-    /// may end it. kRefused unless `guard` is a child of `starter`.
-    Result<> check_new(pid_t guard, pid_t starter) const;
+    /// may end it. kRefused unless `guard` is a child of `starter`, and was not adopted.
+    Result<> check_new(pid_t guard, pid_t starter);
     Result<> add(std::uint64_t run, pid_t guard, pid_t starter);
+    /// The same for a process that exists already; nobody but the user may end the run, and the
+    /// process stays an agent until remove().
+    void adopt(std::uint64_t run, const Process& process);
+    /// The run for which exactly this process was adopted.
+    std::optional<std::uint64_t> adopted(const Process& process);
     /// True when `asker` began this run. Forgets the run.
     bool remove(std::uint64_t run, pid_t asker, bool is_user);
     /// Whether `pid` is or descends from an agent. A process whose ancestry cannot be told counts
@@ -49,7 +64,7 @@ class Agents {
     struct Run {
         std::uint64_t number = 0;
         Process guard;
-        Process starter;
+        Process starter;  ///< pid 0: the process was adopted
     };
     std::mutex mutex_;
     std::vector<Run> runs_;  ///< guarded by mutex_

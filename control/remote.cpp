@@ -60,6 +60,13 @@ Result<Node> Remote::begin_run(const Asker& asker, const std::string& text) {
     return ask_for<Node>("begin_run", std::move(arguments));
 }
 
+Result<Node> Remote::adopt(const Asker& asker, const std::string& text) {
+    Json arguments = encode(asker);
+    arguments["pid"] = asker.pid;
+    arguments["text"] = encode_bytes(text);
+    return ask_for<Node>("adopt", std::move(arguments));
+}
+
 Result<> Remote::end_run(overlay::NodeNumber run) {
     TRY(ask("end_run", Json{{"run", run}}));
     return {};

@@ -21,6 +21,10 @@ class Remote final : public overlay::Operations, public overlay::Oversight {
     void keep_connection() { daemon_.keep(true); }
     /// Makes the daemon unmount and end; returns when it has begun.
     Result<> stop();
+    /// Makes the process `asker.pid` and its descendants agents, in the session `asker.session`,
+    /// until it ends; or, for one that was adopted before, begins its next step. Errors: kNothing
+    /// when it is an agent already, kRefused, kNotFound.
+    Result<overlay::Node> adopt(const overlay::Asker& asker, const std::string& text);
     /// The user has answered what becomes of an interrupted task.
     Result<> note_answered();
 

@@ -205,7 +205,9 @@ class Operations {
                                     const std::string& text) = 0;
     /// Registers `asker.pid` and its descendants as the agent of a new run. What was open becomes a
     /// step; the kBegin node that is returned is the state in which the run begins, and its number
-    /// stands for the run. Its session is "run-<number>" unless asker.session names one.
+    /// stands for the run. Its session is "run-<number>" unless asker.session names one. Where a
+    /// run of exactly this process is going on, that run ends in the same moment, and its session
+    /// is the default.
     virtual Result<Node> begin_run(const Asker& asker, const std::string& text) = 0;
     /// What the run changed becomes its step, a kRun node; no step where that is nothing.
     virtual Result<> end_run(NodeNumber run) = 0;
@@ -214,9 +216,9 @@ class Operations {
     /// "" for the newest open checkpoint, named or not (kNotFound when there is none).
     virtual Result<Moved> rollback(const Asker& asker, const std::string& node, bool pop,
                                    Consent consent) = 0;
-    /// The newest `count` steps as log() lists them, of any origin; those that changed nothing do
-    /// not count. kNothing when there is none, kNotFound when there are fewer. What others changed
-    /// at the same time stays.
+    /// The newest `count` steps as log() lists them, of any origin, or for an active run its own;
+    /// those that changed nothing do not count. kNothing when there is none, kNotFound when there
+    /// are fewer. What others changed at the same time stays.
     virtual Result<Moved> undo(const Asker& asker, unsigned count, Consent consent) = 0;
     /// One step ("n7"), or all that a session did ("run-5"): takes it back and keeps the rest;
     /// kConflict with the list when something else changed the same. kUsage for a checkpoint's

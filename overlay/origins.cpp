@@ -94,10 +94,11 @@ Origins::Belonging Origins::belonging_of(const Caller& caller) {
 const Origins::Run* Origins::run_of(std::int64_t pid) const {
     if (runs_.empty()) return nullptr;
     for (int i = 0; i < kMaxAncestors && pid > 1; ++i) {
-        const auto run = std::find_if(runs_.rbegin(), runs_.rend(),
-                                      [pid](const Run& r) { return r.pid == pid; });
-        if (run != runs_.rend()) return &*run;
         const auto facts = facts_of(pid);
+        const auto run = std::find_if(runs_.rbegin(), runs_.rend(), [&](const Run& r) {
+            return r.pid == pid && (r.start.empty() || !facts || r.start == facts->start);
+        });
+        if (run != runs_.rend()) return &*run;
         if (!facts) return nullptr;
         pid = facts->parent;
     }
@@ -149,9 +150,11 @@ Origins::Cached Origins::make(const Caller& caller) {
 }
 
 void Origins::begin_run(std::int64_t pid, const std::string& session, journal::NodeNumber step) {
+    const auto facts = facts_of(pid);
     {
         const std::lock_guard lock(mutex_);
-        runs_.push_back({pid, session, step});
+        runs_.push_back({pid, facts ? facts->start : "", session, step});
+        if (facts) processes_[step] = std::to_string(pid) + '/' + facts->start;
         number_of(session, step);
     }
     for (Shard& shard : shards_) {
@@ -163,6 +166,37 @@ void Origins::begin_run(std::int64_t pid, const std::string& session, journal::N
 void Origins::end_run(journal::NodeNumber step) {
     const std::lock_guard lock(mutex_);
     std::erase_if(runs_, [step](const Run& run) { return run.step == step; });
+}
+
+journal::NodeNumber Origins::run_of_process(std::int64_t pid) const {
+    const auto facts = facts_of(pid);
+    const std::lock_guard lock(mutex_);
+    const auto run = std::find_if(runs_.rbegin(), runs_.rend(), [&](const Run& r) {
+        return facts && r.pid == pid && r.start == facts->start;
+    });
+    return run == runs_.rend() ? 0 : run->step;
+}
+
+std::string Origins::session_of_run(journal::NodeNumber step) const {
+    const std::lock_guard lock(mutex_);
+    const auto run =
+        std::find_if(runs_.begin(), runs_.end(), [step](const Run& r) { return r.step == step; });
+    return run == runs_.end() ? "" : run->session;
+}
+
+bool Origins::are_kin(journal::NodeNumber one, journal::NodeNumber other) const {
+    if (one == other) return true;
+    const std::lock_guard lock(mutex_);
+    const auto first = processes_.find(one);
+    const auto second = processes_.find(other);
+    return first != processes_.end() && second != processes_.end() &&
+           first->second == second->second;
+}
+
+bool Origins::are_kin_origins(journal::OriginNumber one, journal::OriginNumber other) const {
+    if (session_of(one) == session_of(other)) return true;
+    const journal::NodeNumber run = run_of_origin(one);
+    return run != 0 && are_kin(run, run_of_origin(other));
 }
 
 std::size_t Origins::runs() const {

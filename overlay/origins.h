@@ -38,9 +38,17 @@ class Origins {
     static Result<std::unique_ptr<Origins>> open(journal::Journal& journal);
 
     Who resolve(const Caller& caller);
-    /// `pid` and its descendants belong to `session` until end_run.
+    /// `pid` and its descendants belong to `session` until end_run. A later process with the same
+    /// number does not.
     void begin_run(std::int64_t pid, const std::string& session, journal::NodeNumber step);
     void end_run(journal::NodeNumber step);
+    /// The active run that was begun for exactly this process; 0: none.
+    journal::NodeNumber run_of_process(std::int64_t pid) const;
+    std::string session_of_run(journal::NodeNumber step) const;  ///< of an active one, else empty
+    /// One run, or two that were begun for the same process, one after the other.
+    bool are_kin(journal::NodeNumber one, journal::NodeNumber other) const;
+    /// The same session, or runs that are kin.
+    bool are_kin_origins(journal::OriginNumber one, journal::OriginNumber other) const;
     /// True when the process is, or descends from, a registered run.
     bool is_agent(std::int64_t pid) const { return session_of_agent(pid).has_value(); }
     /// How many runs are going on.
@@ -73,6 +81,7 @@ class Origins {
  private:
     struct Run {
         std::int64_t pid;
+        std::string start;  ///< clock ticks since boot; empty: it could not be told
         std::string session;
         journal::NodeNumber step;
     };
@@ -96,6 +105,8 @@ class Origins {
     std::array<Shard, kShards> shards_;
     mutable std::mutex mutex_;
     std::vector<Run> runs_;  // guarded by mutex_
+    /// "pid/start" of the process that a run of this life was begun for; guarded by mutex_
+    std::unordered_map<journal::NodeNumber, std::string> processes_;
     // Two runs of one name are two sessions. Both guarded by mutex_.
     using SessionKey = std::pair<std::string, journal::NodeNumber>;
     std::vector<std::string> sessions_{kUserName};

@@ -164,10 +164,13 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     /// The steps that undo counts, the newest first: what is open, if it is anything, and those
     /// that are listed, not nested, and changed something. At least `most` when there are so many,
     /// and all that share an edge with these.
-    /// `asking`: an active run whose steps are looked at one by one.
-    Result<std::vector<Step>> undoable(const History& history, std::size_t most, NodeNumber asking);
+    /// `asking`: an active run whose steps are looked at one by one; `own_only`: no others.
+    Result<std::vector<Step>> undoable(const History& history, std::size_t most, NodeNumber asking,
+                                       bool own_only = false);
     /// What is open: of the user, and of each active run; the newest first.
     Result<std::vector<Step>> open_steps(const History& history, NodeNumber asking);
+    /// The newest step on the trunk that this run made, or took back with; 0: there is none.
+    NodeNumber newest_step_in(const History& history, NodeNumber run);
     std::vector<NodeNumber> made_since(const History& history, NodeNumber since);
     NodeNumber begin_of(const History& history, NodeNumber run);
     NodeNumber run_asking(const Asker& asker);

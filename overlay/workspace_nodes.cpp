@@ -82,12 +82,23 @@ Result<Node> Workspace::begin_run(const Asker& asker, const std::string& text) {
         return Error(ErrorKind::kUsage, EINVAL, "run: a session cannot be named " + asker.session,
                      "`unwrite run --session NAME` with another name, or without --session");
     }
-    TRY_ASSIGN(Node node, checkpoint(asker, NodeKind::kBegin, "", text));
-    const std::string session =
-        asker.session.empty() ? "run-" + std::to_string(node.number) : asker.session;
-    origins_->begin_run(asker.pid, session, node.number);
-    node.tags["session"] = session;
+    const OriginNumber origin = origin_of(asker);
+    const NodeNumber before = origins_->run_of_process(asker.pid);
+    if (before != 0 && policed_) policed_->run_ends();
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
+    TRY(closing.refuse_if_unable("run"));
+    locator_.begin();
+    if (before != 0) TRY(finish_run(before, origins_->active_runs()));
+    TRY_ASSIGN(const NodeNumber number, make_node(asker, NodeKind::kBegin, "", text, origin));
+    TRY_ASSIGN(const History history, this->history());
+    Node node = history.nodes.at(number);
+    std::string session = asker.session;
+    if (session.empty() && before != 0) session = origins_->session_of_run(before);
+    if (session.empty()) session = "run-" + std::to_string(number);
+    // No write comes between the two: the gate is closed.
+    origins_->begin_run(asker.pid, session, number);
+    if (before != 0) origins_->end_run(before);
+    node.tags["session"] = session;
     journal::Store::Change change;
     change.update_nodes.push_back(node);
     TRY(store(change));

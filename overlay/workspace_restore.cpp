@@ -176,11 +176,10 @@ Result<Workspace::Foreseen> Workspace::foresee(const Asker& asker, NodeNumber ta
 /// Whose work, beside that of the asker's session, these changes are.
 std::vector<Origin> Workspace::others_in(const std::vector<Change>& changes,
                                          OriginNumber asking) const {
-    const SessionNumber own = origins_->session_of(asking);
     std::set<OriginNumber> numbers;
     for (const Change& change : changes) {
         for (const OriginNumber origin : change.origins) {
-            if (origin != 0 && origins_->session_of(origin) != own) numbers.insert(origin);
+            if (origin != 0 && !origins_->are_kin_origins(origin, asking)) numbers.insert(origin);
         }
     }
     return origins_->rows(numbers);

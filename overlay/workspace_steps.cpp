@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include "overlay/workspace.h"
 
@@ -214,6 +215,14 @@ NodeNumber Workspace::begin_of(const History& history, NodeNumber run) {
     return history.is_above(root, history.head.current) ? std::max(since, root) : since;
 }
 
+NodeNumber Workspace::newest_step_in(const History& history, NodeNumber run) {
+    for (const Step& step : steps_of(history, origins_->active_runs())) {
+        const OriginNumber origin = history.nodes.at(step.node).origin;
+        if (step.in == run || origins_->run_of_origin(origin) == run) return step.node;
+    }
+    return 0;
+}
+
 // Where runs are active, each has a step of its own, and so have the others.
 Result<std::vector<Step>> Workspace::open_steps(const History& history, NodeNumber asking) {
     const NodeNumber base = history.before_hidden(head_.current, 0);
@@ -247,7 +256,8 @@ Result<std::vector<Step>> Workspace::open_steps(const History& history, NodeNumb
     if (others != shares.end())
         steps.push_back({.since = base, .filter = {0, active}, .newest = others->first});
     for (const NodeNumber run : active) {
-        const NodeNumber since = run == asking ? base : begin_of(history, run);
+        NodeNumber since = begin_of(history, run);
+        if (run == asking) since = std::max(since, newest_step_in(history, run));
         bool alone = active.size() == 1;
         std::optional<NodeNumber> newest;
         for (const auto& [edge, its] : shares) {
@@ -277,13 +287,24 @@ Result<std::vector<Step>> Workspace::open_steps(const History& history, NodeNumb
 
 // An active run that asks sees its own steps one by one.
 Result<std::vector<Step>> Workspace::undoable(const History& history, std::size_t most,
-                                              NodeNumber asking) {
+                                              NodeNumber asking, bool own_only) {
     TRY_ASSIGN(const std::vector<Step> open, open_steps(history, asking));
     const std::set<NodeNumber> active = origins_->active_runs();
     std::vector<Step> steps;
     auto next = open.begin();
     NodeNumber reach = head_.current;
+    const auto is_own = [&](const Step& step) {
+        const Node* const node = history.nodes.find(step.node);
+        // What was taken back comes again by redo.
+        if (node != nullptr && node->kind == NodeKind::kUndo) return false;
+        const NodeNumber maker = node != nullptr ? origins_->run_of_origin(node->origin) : 0;
+        const std::array<NodeNumber, 3> runs = {step.run, step.in, maker};
+        return std::any_of(runs.begin(), runs.end(), [&](NodeNumber run) {
+            return run != 0 && origins_->are_kin(run, asking);
+        });
+    };
     const auto add = [&](const Step& step) {
+        if (own_only && !is_own(step)) return;
         if (steps.size() < most) reach = std::min(reach, step.since);
         steps.push_back(step);
     };

@@ -140,21 +140,28 @@ std::set<NodeNumber> Workspace::steps_of_session(const std::string& session) {
 
 Result<Moved> Workspace::undo(const Asker& asker, unsigned count, Consent consent) {
     const std::size_t wanted = std::max(count, 1U);
+    // An agent takes back its own steps; those of others that came later stay.
+    const NodeNumber asking = run_asking(asker);
     std::vector<Step> steps;
     {
         const std::lock_guard lock(operation_mutex_);
         TRY_ASSIGN(const History history, this->history());
-        TRY_ASSIGN(steps, undoable(history, wanted, run_asking(asker)));
+        TRY_ASSIGN(steps, undoable(history, wanted, asking, asking != 0));
     }
+    if (steps.empty() && asking != 0)
+        return Error(ErrorKind::kNothing, ENOENT,
+                     "there is nothing to undo: this agent has changed nothing since the task "
+                     "began");
     if (steps.empty())
         return Error(ErrorKind::kNothing, ENOENT,
                      "there is nothing to undo: nothing has changed since the task began");
     if (steps.size() < wanted) {
         const std::string there = std::to_string(steps.size());
+        const std::string whose = asking != 0 ? " of this agent" : "";
         return Error(
             ErrorKind::kNotFound, ENOENT,
             "undo " + std::to_string(wanted) + ": there " +
-                (steps.size() == 1 ? "is only 1 step" : "are only " + there + " steps") +
+                (steps.size() == 1 ? "is only 1 step" : "are only " + there + " steps") + whose +
                 " since the task began",
             "`unwrite undo " + there + "` takes them all back, `unwrite log` lists the steps");
     }

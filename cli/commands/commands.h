@@ -9,6 +9,7 @@
 
 namespace unwrite::cli {
 
+void add_adopt(CLI::App& app, Context& context);
 void add_mount(CLI::App& app, Context& context);
 void add_unmount(CLI::App& app, Context& context);
 /// `command` is what followed "--" on the command line.

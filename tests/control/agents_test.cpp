@@ -212,6 +212,82 @@ TEST_F(AgentsTest, ARunWhoseProcessDiedIsForgotten) {
     EXPECT_EQ(other.ask(), 'u');
 }
 
+Result<overlay::Node> adopt(pid_t pid, const std::string& session = "claude") {
+    overlay::Asker asker;
+    asker.pid = pid;
+    asker.session = session;
+    return connect()->adopt(asker, "at work");
+}
+
+TEST_F(AgentsTest, S40_TheUserMakesARunningProcessAnAgent) {
+    Waiting agent(act_as_agent);
+    const Waiting other(act_as_user);
+    start();
+    ASSERT_TRUE(adopt(agent.pid()));
+    EXPECT_EQ(operations.last_asker().pid, agent.pid());
+    EXPECT_EQ(operations.last_asker().session, "claude");
+    EXPECT_EQ(agent.ask(), 'a');
+    EXPECT_EQ(other.ask(), 'u');
+    EXPECT_TRUE(adopt(agent.pid())) << "its next step";
+    agent.end();
+    for (int i = 0; i < 500; ++i) {
+        const auto asked = operations.asked();
+        if (asked.back() == "end_run 5") return;
+        ::usleep(10'000);
+    }
+    FAIL() << "it has ended, and its run has not";
+}
+
+TEST_F(AgentsTest, S40_AChildOfAnAdoptedProcessIsAnAgent) {
+    const Waiting agent(act_as_orphan_of_agent);
+    start();
+    ASSERT_TRUE(adopt(agent.pid()));
+    EXPECT_EQ(agent.ask(), 'a');
+}
+
+TEST_F(AgentsTest, S40_AnAgentAdoptsNobodyElse) {
+    const Waiting other([] { return 'x'; });
+    const Waiting agent([&other] {
+        if (!is_refused(adopt(other.pid()))) return 'o';
+        const auto again = adopt(::getpid(), "another");
+        return again ? 'a' : 'n';
+    });
+    const Waiting child([&other] { return is_refused(adopt(other.pid())) ? 'a' : 'x'; });
+    start();
+    ASSERT_TRUE(adopt(agent.pid()));
+    EXPECT_EQ(agent.ask(), 'a');
+    EXPECT_EQ(operations.last_asker().session, "") << "the name is the user's choice";
+    begin(child.pid());
+    EXPECT_EQ(child.ask(), 'a');
+}
+
+TEST_F(AgentsTest, S40_InARunNothingIsAdopted) {
+    const Waiting agent([] {
+        const auto own = adopt(::getpid());
+        return !own && own.error().kind() == ErrorKind::kNothing ? 'a' : 'x';
+    });
+    start();
+    begin(agent.pid());
+    EXPECT_EQ(agent.ask(), 'a');
+    const auto again = adopt(agent.pid());
+    ASSERT_FALSE(again);
+    EXPECT_EQ(again.error().kind(), ErrorKind::kNothing);
+}
+
+TEST_F(AgentsTest, S40_WhatCannotBeAdopted) {
+    Waiting ended([] { return 'x'; });
+    const pid_t gone = ended.pid();
+    ended.end();
+    start();
+    EXPECT_TRUE(is_refused(adopt(1)));
+    EXPECT_TRUE(is_refused(adopt(::getpid()))) << "the daemon itself";
+    EXPECT_FALSE(adopt(0));
+    EXPECT_FALSE(adopt(-4));
+    const auto result = adopt(gone);
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().kind(), ErrorKind::kNotFound);
+}
+
 TEST(Agents, UnknownProcessesCountAsAgentsWhileARunIsOn) {
     const Waiting process([] { return 'x'; });
     Agents agents;
