@@ -289,6 +289,7 @@ Result<Entry> PolicedTree::lookup(const Caller& caller, NodeId parent, std::stri
                       {"read", "look up", path_below(parent, name).value_or(""), {}});
     }
     if (!refused.read && !refused.hidden) return entry;
+    if (!refused.hidden && !mark.user.read && is_own_and_empty(parent, name)) return entry;
     forget(entry.id, 1);
     if (refused.hidden) return Error(ENOENT);
     if (caller.listing) return refused_by_policy();
@@ -297,10 +298,10 @@ Result<Entry> PolicedTree::lookup(const Caller& caller, NodeId parent, std::stri
 
 template <class Make>
 Result<Entry> PolicedTree::make(const Caller& caller, const char* operation, NodeId parent,
-                                std::string_view name, mode_t type, const BytesLeft& bytes,
+                                std::string_view name, mode_t type, const Outcome& outcome,
                                 const Make& maker) {
     const std::shared_lock lock(moving_);
-    TRY(may_take(caller, operation, parent, name, type, {Leaves::kAnything, bytes}));
+    TRY(may_take(caller, operation, parent, name, type, outcome));
     TRY(may_lose_name(caller, operation, parent, name, false));
     TRY_ASSIGN(const Entry entry, maker());
     stands(parent, name);
@@ -311,22 +312,24 @@ Result<Entry> PolicedTree::make(const Caller& caller, const char* operation, Nod
 
 Result<Entry> PolicedTree::mknod(const Caller& caller, NodeId parent, std::string_view name,
                                  mode_t mode, dev_t device) {
-    return make(caller, "mknod", parent, name, mode, S_ISREG(mode) ? empty : BytesLeft(),
+    Outcome outcome;
+    if (S_ISREG(mode)) outcome = {Leaves::kAnything, empty, false, (mode & kWriteBits) == 0};
+    return make(caller, "mknod", parent, name, mode, outcome,
                 [&] { return tree_.mknod(caller, parent, name, mode, device); });
 }
 
 Result<Entry> PolicedTree::mkdir(const Caller& caller, NodeId parent, std::string_view name,
                                  mode_t mode) {
-    return make(caller, "mkdir", parent, name, S_IFDIR, empty,
+    return make(caller, "mkdir", parent, name, S_IFDIR, {Leaves::kAnything, empty, false, true},
                 [&] { return tree_.mkdir(caller, parent, name, mode); });
 }
 
 Result<Entry> PolicedTree::symlink(const Caller& caller, NodeId parent, std::string_view name,
                                    std::string_view target) {
-    return make(
-        caller, "symlink", parent, name, S_IFLNK,
-        [target] { return std::optional(std::string(target)); },
-        [&] { return tree_.symlink(caller, parent, name, target); });
+    const Outcome outcome{Leaves::kAnything,
+                          [target] { return std::optional(std::string(target)); }};
+    return make(caller, "symlink", parent, name, S_IFLNK, outcome,
+                [&] { return tree_.symlink(caller, parent, name, target); });
 }
 
 Result<Entry> PolicedTree::create(const Caller& caller, NodeId parent, std::string_view name,
@@ -369,7 +372,8 @@ Result<Entry> PolicedTree::link(const Caller& caller, NodeId id, NodeId to_paren
     TRY(may_change(caller, "link", id, {}));
     const auto object = objects_.get(id);
     auto linked = make(caller, "link", to_parent, to_name, object ? (*object)->type() : S_IFREG,
-                       as_it_is(id), [&] { return tree_.link(caller, id, to_parent, to_name); });
+                       Outcome{Leaves::kAnything, as_it_is(id)},
+                       [&] { return tree_.link(caller, id, to_parent, to_name); });
     if (linked && (mark.protects() || mark_of(id).protects())) forget_aliases();
     return linked;
 }

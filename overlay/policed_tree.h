@@ -216,6 +216,9 @@ class PolicedTree final : public Tree {
         Leaves leaves = Leaves::kAnything;
         BytesLeft bytes{};
         bool goes = false;  ///< the name will be free
+        /// Nothing can be written to what comes, until its mode is changed: a directory, or a file
+        /// that nobody may write to.
+        bool inert = false;
     };
     /// What a change is about: an object, or a name whether anything stands there or not.
     struct Aim {
@@ -253,6 +256,8 @@ class PolicedTree final : public Tree {
     static std::optional<std::string> empty() { return std::string(); }
     Result<> may_write(const Caller& caller, const char* operation, const Mark& mark,
                        const Aim& aim) const;
+    bool is_harmless(const Mark& mark, const Caller& caller, const Aim& aim) const;
+    bool is_own_and_empty(NodeId parent, std::string_view name) const;
     bool judged_as_agent(const Mark& mark, const Caller& caller) const;
     bool is_of_this_task(const std::optional<ObjectKey>& key) const;
     Result<mode_t> may_create(const Caller& caller, NodeId parent, std::string_view name,
@@ -304,7 +309,7 @@ class PolicedTree final : public Tree {
     Result<UniqueFd> whole_tree() const;
     template <class Make>
     Result<Entry> make(const Caller& caller, const char* operation, NodeId parent,
-                       std::string_view name, mode_t type, const BytesLeft& bytes,
+                       std::string_view name, mode_t type, const Outcome& outcome,
                        const Make& maker);
 
     Tree& tree_;

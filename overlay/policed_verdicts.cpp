@@ -8,6 +8,7 @@ namespace unwrite::overlay {
 namespace {
 
 constexpr mode_t kExecuteBits = 0111;
+constexpr mode_t kWriteBits = 0222;
 
 }  // namespace
 
@@ -99,12 +100,32 @@ bool PolicedTree::judged_as_agent(const Mark& mark, const Caller& caller) const 
     return mark.user == mark.agent || caller.pid == 0 || origins_.is_agent(caller.pid);
 }
 
+// A sandbox mounts something over a name, and makes an empty file or directory for that first:
+// where agents alone are refused a secret, they may do so and take it away again.
+bool PolicedTree::is_harmless(const Mark& mark, const Caller& caller, const Aim& aim) const {
+    if (aim.id != 0 || mark.user.read || !mark.agent.read || mark.agent.hidden) return false;
+    if (caller.pid <= 0 || !origins_.is_agent(caller.pid)) return false;
+    if (aim.outcome.goes) return is_own_and_empty(aim.parent, aim.name);
+    return aim.outcome.inert && !standing(aim.parent, aim.name);
+}
+
+bool PolicedTree::is_own_and_empty(NodeId parent, std::string_view name) const {
+    const auto above = objects_.get(parent);
+    const auto x = standing(parent, name);
+    if (!above || !x || key_of(*x).birth == 0 || !is_of_this_task(key_of(*x))) return false;
+    if (S_ISREG(x->st.st_mode)) return x->st.st_size == 0;
+    if (!S_ISDIR(x->st.st_mode)) return false;
+    const auto directory = objects_.open(*above, Access::kPath);
+    return directory && expect_empty((*directory)->fd.get(), std::string(name), key_of(*x)).ok();
+}
+
 Result<> PolicedTree::may_write(const Caller& caller, const char* operation, const Mark& mark,
                                 const Aim& aim) const {
     if (!mark.protects()) return {};
     const Refusals refused = refusals(mark, caller, aim.id);
     if (!refused.write && !refused.ask) return {};
     const auto path = path_of(aim);
+    if (refused.write && is_harmless(mark, caller, aim)) return {};
     if (refused.write || !path) return refuse(caller, operation, path, aim.type);
     const Verdict verdict = policy().judge(*path, aim.type & S_IFMT, judged_as_agent(mark, caller));
     if (!verdict.asks) return ask(caller, operation, *path, {"another name of it is asked about"});
@@ -136,7 +157,8 @@ Result<mode_t> PolicedTree::may_create(const Caller& caller, NodeId parent, std:
     const Mark mark = judge(parent, name, S_IFREG);
     if (!mark.protects()) return mode;
     const mode_t plain = mode & ~kExecuteBits;
-    const Outcome as_asked{mode == plain ? Leaves::kNotExecutable : Leaves::kAnything, empty};
+    const Outcome as_asked{mode == plain ? Leaves::kNotExecutable : Leaves::kAnything, empty, false,
+                           (mode & kWriteBits) == 0};
     const auto take = [&](const char* operation, const Outcome& outcome) {
         return may_take(caller, operation, parent, name, S_IFREG, outcome);
     };

@@ -186,6 +186,34 @@ TEST_F(Planted, WhatComesWithANewDirectoryIsFreeS44) {
     expect_asked(actor().create("old/data/.envrc", 0644), "the same, made anew");
 }
 
+// As a sandbox does that mounts something over the name.
+TEST_F(Planted, AnEmptyPlaceUnderASecretNameHarmsNothingS44) {
+    ASSERT_EQ(actor().mkdir(".aws", 0755), 0);
+    EXPECT_TRUE(actor().stat(".aws").ok());
+    EXPECT_EQ(actor().create(".aws/credentials", 0644), EACCES);
+    EXPECT_EQ(actor().chmod(".aws", 0700), EACCES);
+    EXPECT_EQ(actor().mkdir(".aws", 0755), EACCES) << "it is there";
+    EXPECT_EQ(actor().rmdir(".aws"), 0);
+    ASSERT_EQ(actor().create(".env", 0444), 0);
+    EXPECT_TRUE(actor().stat(".env").ok());
+    EXPECT_EQ(actor().write(".env", 0, "x"), EACCES);
+    EXPECT_EQ(actor().truncate(".env", 9), EACCES);
+    EXPECT_EQ(actor().chmod(".env", 0644), EACCES);
+    EXPECT_EQ(actor().unlink(".env"), 0);
+    EXPECT_EQ(actor().create(".env", 0644), EACCES) << "somebody wants to fill it";
+    make("file", "");
+    EXPECT_EQ(actor().rename("file", ".env", 0), EACCES);
+    EXPECT_EQ(actor().symlink(".aws", "x"), EACCES);
+    user();
+    make(".env", "A=1\n");
+    ASSERT_EQ(actor().mkdir(".ssh", 0700), 0);
+    make(".ssh/config", "x\n");
+    agent();
+    EXPECT_EQ(actor().unlink(".env"), EACCES) << "it holds something";
+    EXPECT_EQ(actor().rmdir(".ssh"), EACCES);
+    EXPECT_EQ(actor().stat(".ssh").error().number(), EACCES);
+}
+
 TEST_F(Planted, ADatabaseIsKnownWhereItsDirectoryWasReplacedS71) {
     ASSERT_EQ(actor().mkdir("new", 0755), 0);
     make("new/app.db", "new");
