@@ -64,7 +64,8 @@ constexpr std::array kKeys = {
     ConfigKey{"policy.rule.pattern", Takes::kText, "", R"(a pattern such as "migrations/**")",
               Counts::kInRule},
     ConfigKey{"policy.rule.action", Takes::kText, "",
-              R"("allow", "ask", "deny-write", "deny", "hide" or "watch")", Counts::kInRule},
+              R"("allow", "ask", "deny-write", "deny", "hide", "watch" or "tell")",
+              Counts::kInRule},
     ConfigKey{"policy.rule.for", Takes::kText, "", kWhom, Counts::kInRule},
     ConfigKey{"policy.rule.reason", Takes::kText, "", "a text in quotes", Counts::kInRule},
 };

@@ -9,6 +9,7 @@
 #include "cli/editors.h"
 #include "cli/failure.h"
 #include "cli/heaps.h"
+#include "cli/outside_runs.h"
 #include "cli/prompt.h"
 #include "cli/render.h"
 #include "cli/reviewing.h"
@@ -49,8 +50,11 @@ Result<bool> review(Context& context, Workspace& workspace, const Question& ques
     const char* greeting = question.since == question.discard_to && !question.since.empty()
                                ? "This is the whole task: also what was open before the run."
                                : "";
+    TRY_ASSIGN(const auto runs, outside_runs_of_task(context, workspace));
+    const std::string outside = outside_run_words(runs);
     TRY_ASSIGN(const std::optional<Reviewed> reviewed,
-               review_on_screen(workspace, std::move(display), "review", greeting,
+               review_on_screen(workspace, std::move(display), "review",
+                                outside.empty() ? greeting : outside,
                                 [](const overlay::Decision&) { return Result<>(); }));
     if (!reviewed) return false;
     context.notes.print(decided_words(reviewed->decided, Saying::kDone, colour_of(context.notes)));

@@ -10,13 +10,14 @@ namespace unwrite::overlay {
 
 namespace {
 
-constexpr std::array<std::pair<Action, const char*>, 6> kActions = {{
+constexpr std::array<std::pair<Action, const char*>, 7> kActions = {{
     {Action::kAllow, "allow"},
     {Action::kAsk, "ask"},
     {Action::kDenyWrite, "deny-write"},
     {Action::kDeny, "deny"},
     {Action::kHide, "hide"},
     {Action::kWatch, "watch"},
+    {Action::kTell, "tell"},
 }};
 
 }  // namespace
@@ -88,13 +89,15 @@ Result<std::shared_ptr<const Policy>> Policy::compile(std::vector<Rule> rules) {
         }
         compiled.glob = *std::move(glob);
         // An exception only frees what another rule, which begins where it does, refuses.
-        if (!compiled.exception) {
+        const bool refuses = !compiled.exception && rule.action != Action::kTell;
+        if (refuses) {
             policy->note_beginning(compiled.glob);
             policy->binds_user_ |= rule.subjects != Subjects::kAgents;
         }
         policy->compiled_.push_back(std::move(compiled));
         policy->hides_ |= rule.action == Action::kHide;
-        policy->tells_agents_apart_ |= rule.subjects != Subjects::kEveryone;
+        policy->tells_agents_apart_ |=
+            rule.action != Action::kTell && rule.subjects != Subjects::kEveryone;
     }
     policy->rules_ = std::move(rules);
     return std::shared_ptr<const Policy>(std::move(policy));
@@ -143,7 +146,7 @@ Verdict Policy::judge(std::string_view path, std::uint32_t type, bool agent) con
         if (!is_about(i, folded, type)) continue;
         const Action action = compiled_[i].exception ? Action::kAllow : rule.action;
         if (action == Action::kWatch) verdict.watching = &rule;
-        if (action == Action::kWatch) continue;
+        if (action == Action::kWatch || action == Action::kTell) continue;
         verdict.writing = &rule;
         verdict.may_write = action == Action::kAllow;
         verdict.asks = action == Action::kAsk;
@@ -153,6 +156,19 @@ Verdict Policy::judge(std::string_view path, std::uint32_t type, bool agent) con
         verdict.hidden = action == Action::kHide;
     }
     return verdict;
+}
+
+const Rule* Policy::telling(std::string_view path, std::uint32_t type) const {
+    const std::string folded = Glob::fold(path);
+    for (std::size_t i = rules_.size(); i-- > 0;) {
+        const Rule& rule = rules_[i];
+        const bool tells = !compiled_[i].exception &&
+                           (rule.action == Action::kTell || rule.action == Action::kAsk) &&
+                           !rule.existing_only;
+        if (!tells && !compiled_[i].exception) continue;
+        if (is_about(i, folded, type)) return tells ? &rule : nullptr;
+    }
+    return nullptr;
 }
 
 bool Policy::tells_apart(std::string_view one, std::string_view other) const {

@@ -24,6 +24,7 @@ enum class Action {
     kDeny,       ///< seen, neither read nor changed
     kHide,       ///< neither seen nor made
     kWatch,      ///< as the other rules say; who looks it up is in the audit log
+    kTell,       ///< as the other rules say; what agents change there is named first
 };
 
 enum class Subjects {
@@ -123,6 +124,9 @@ class Policy {
     bool may_concern(std::string_view name) const;
     /// `type`: S_IFMT bits of what is or would be there.
     Verdict judge(std::string_view path, std::uint32_t type, bool agent) const;
+    /// The rule because of which a change there by an agent is to be named first: the last one that
+    /// matches tells, or asks about more than what was there. Null: there is none.
+    const Rule* telling(std::string_view path, std::uint32_t type) const;
     /// Sets the bit of each rule whose pattern is about this path, whatever other rules say and
     /// whomever it binds. `matched`: one bit for each of rules().
     void note_matches(std::string_view path, std::uint32_t type, std::vector<bool>& matched) const;

@@ -16,6 +16,11 @@ constexpr const char* kSecrets[] = {
     ".npmrc",  ".pypirc",     ".netrc",    ".env",   ".env.*",         "*.env",
     "id_rsa*", "id_ed25519*", "id_ecdsa*", "*.pem",  "*.key",          "*.p12",
     "*.pfx",   "*.der"};
+// What editors, agents, servers and package managers run by themselves.
+constexpr const char* kTold[] = {".vscode",        ".idea",       ".mcp.json",
+                                 ".claude",        ".codex",      ".gemini",
+                                 ".cursor",        ".opencode",   "**/.github/workflows",
+                                 ".gitlab-ci.yml", "package.json"};
 // Samples without secrets, and what package managers unpack (decision 0006).
 constexpr const char* kExceptions[] = {"!.env.example",        "!.env.sample",
                                        "!.env.template",       "!**/node_modules/**",
@@ -108,6 +113,8 @@ std::vector<Rule> default_rules(Subjects bind) {
         rules.back().asks_about = AsksAbout::kNewBytes;
         rules.back().old_places_only = true;
     }
+    for (const char* pattern : kTold)
+        rules.push_back(rule(pattern, Action::kTell, Subjects::kEveryone, kRuns));
     for (const char* pattern : kExceptions)
         rules.push_back(rule(pattern, Action::kAllow, Subjects::kEveryone, ""));
     add_git_rules(rules, bind);

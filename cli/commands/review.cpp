@@ -11,6 +11,7 @@
 #include "cli/editing_room.h"
 #include "cli/git_commit.h"
 #include "cli/help.h"
+#include "cli/outside_runs.h"
 #include "cli/prompt.h"
 #include "cli/render.h"
 #include "cli/reviewing.h"
@@ -170,6 +171,8 @@ class Dialogue {
 
 Result<overlay::Decision> decision_of_answers(Context& context, Workspace& workspace) {
     TRY_ASSIGN(const overlay::Status status, workspace.operations().status("", false));
+    TRY_ASSIGN(const auto runs, outside_runs_of_task(context, workspace));
+    context.notes.print(outside_run_lines(runs));
     TRY_ASSIGN(const auto judged, Dialogue(context, workspace).hold());
     return decision_of(judged, status.changes);
 }
@@ -193,8 +196,9 @@ Result<int> conclude(Context& context, Workspace& workspace, const ReviewOptions
 
 Result<int> review_all_at_once(Context& context, Workspace& workspace, const ReviewOptions& options,
                                std::unique_ptr<screen::Display> display, const std::string& text) {
+    TRY_ASSIGN(const auto runs, outside_runs_of_task(context, workspace));
     TRY_ASSIGN(const std::optional<Reviewed> reviewed,
-               review_on_screen(workspace, std::move(display), text, "",
+               review_on_screen(workspace, std::move(display), text, outside_run_words(runs),
                                 [&](const overlay::Decision& decision) {
                                     return check_git(workspace, options, decision);
                                 }));

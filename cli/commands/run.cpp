@@ -19,6 +19,7 @@
 #include "cli/home_return.h"
 #include "cli/known_agents.h"
 #include "cli/mounting.h"
+#include "cli/outside_runs.h"
 #include "cli/outside_shell.h"
 #include "cli/place.h"
 #include "cli/prompt.h"
@@ -232,20 +233,24 @@ Result<overlay::Status> print_summary(Context& context, Workspace& workspace, co
                            counted(ran.ended.leftovers, "process", "processes") +
                            " that the command had left running");
     }
+    TRY_ASSIGN(const overlay::Log log, operations.log("", false, false));
+    TRY_ASSIGN(const auto runs, outside_runs(context, workspace, status.changes, log.origins,
+                                             fmt::format("n{}", ran.node.number)));
     if (context.json) {
         control::Json json = control::encode(status);
         json["run"] = ran.node.number;
+        json["runs_outside"] = encode_outside_runs(runs);
         json["exit_code"] = exit_code_of(ran.ended);
         json["refused"] = encode_refused(refused.refused);
         context.out.line(control::dump(json));
     }
     tell_refused(context, refused.refused);
+    context.notes.print(outside_run_lines(runs));
     context.notes.line(summary_words(status.changes));
     if (status.changes.empty()) return status;
     context.notes.print(change_lines(heaped(status.changes), 20, colour));
     context.notes.line(
         line_words(status.lines, overlay::files_in(status.changes), status.lines_not_counted));
-    TRY_ASSIGN(const overlay::Log log, operations.log("", false, false));
     context.notes.print(who_lines(status.changes, log.origins));
     return status;
 }

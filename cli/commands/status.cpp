@@ -6,6 +6,7 @@
 #include "cli/git_words.h"
 #include "cli/heaps.h"
 #include "cli/help.h"
+#include "cli/outside_runs.h"
 #include "cli/refusals.h"
 #include "cli/render.h"
 #include "cli/settle.h"
@@ -61,7 +62,8 @@ void print_task(Context& context, const overlay::Status& status, const overlay::
 }
 
 void print_json(Context& context, const Workspace& workspace, const overlay::Status& status,
-                const overlay::Log& log, const overlay::Refused& refused) {
+                const overlay::Log& log, const overlay::Refused& refused,
+                const std::vector<OutsideRun>& outside_runs) {
     control::Json json = control::encode(status);
     json["workspace"] = control::encode_bytes(workspace.root());
     json["mounted"] = workspace.mount().has_value();
@@ -71,11 +73,13 @@ void print_json(Context& context, const Workspace& workspace, const overlay::Sta
     json["git_outside"] = outside.empty() ? control::Json() : control::encode_bytes(outside);
     json["task"] = task_json(status, log);
     json["refused"] = encode_refused(refused);
+    json["runs_outside"] = encode_outside_runs(outside_runs);
     context.out.line(control::dump(json));
 }
 
 void print_text(Context& context, const Workspace& workspace, const overlay::Status& status,
-                const overlay::Log& log, const std::string& since) {
+                const overlay::Log& log, const std::string& since,
+                const std::vector<OutsideRun>& outside_runs) {
     std::string head = quote_name(workspace.root()) + (workspace.mount() ? "" : " (not mounted)");
     head +=
         fmt::format(": at n{}, {} since {}", status.current, counted(status.steps, "step", "steps"),
@@ -92,6 +96,7 @@ void print_text(Context& context, const Workspace& workspace, const overlay::Sta
         for (const std::string& note : notes)
             context.out.line(fmt::format("n{} {}", node, harmless(note)));
     }
+    context.out.print(outside_run_lines(outside_runs));
     context.out.line(summary_words(status.changes));
     if (status.changes.empty()) return;
     context.out.print(change_lines(heaped(status.changes), 0,
@@ -135,12 +140,16 @@ Result<int> status(Context& context, const StatusOptions& options) {
     }
     if (context.json) {
         TRY_ASSIGN(const overlay::Log log, workspace.operations().log("", false, false));
-        print_json(context, workspace, found, log, refused.refused);
+        TRY_ASSIGN(const auto runs,
+                   outside_runs(context, workspace, found.changes, log.origins, options.since));
+        print_json(context, workspace, found, log, refused.refused, runs);
     } else if (options.line) {
         context.out.line(status_line(overlay::files_in(found.changes)));
     } else {
         TRY_ASSIGN(const overlay::Log log, workspace.operations().log("", false, false));
-        print_text(context, workspace, found, log, options.since);
+        TRY_ASSIGN(const auto runs,
+                   outside_runs(context, workspace, found.changes, log.origins, options.since));
+        print_text(context, workspace, found, log, options.since, runs);
         context.out.print(refused_status(refused.refused));
     }
     return warn(context, found.wounded, found.out_of_room);

@@ -192,6 +192,65 @@ S44_what_git_would_execute_is_asked_about() {
     same start
 }
 
+S44_what_runs_outside_is_named_first() {
+    needs git
+    git -C "$W" init -q -b main
+    printf '{\n  "name": "x",\n  "scripts": {\n    "test": "a"\n  }\n}\n' >"$W/package.json"
+    remember start
+    begin
+    say "what the user changes is not named"
+    mkdir .vscode
+    echo '{}' >.vscode/settings.json
+    u status
+    out_lacks "outside the sandbox"
+    say "nor what runs nothing"
+    u run --no-confine --on-exit keep -- sh -ec 'echo a >a; mkdir -p .github node_modules/x/.vscode; echo b >.github/CODEOWNERS
+        echo c >node_modules/x/.vscode/c; sed -i s/\"x\"/\"y\"/ package.json; git remote add o x; echo A >AGENTS.md'
+    ! grep -q "outside the sandbox" "$scratch/err" || fail "something is named: $(cat "$scratch/err")"
+    say "what an agent wrote is, at the head"
+    u run --no-confine --on-exit keep -- sh -ec 'mkdir -p .claude sub/.github/workflows; echo x >.mcp.json; echo x >.claude/settings.json
+        echo x >sub/.github/workflows/ci.yml; echo x >.vscode/tasks.json; sed -i "s/\"a\"/\"evil\"/" package.json; echo more >>a'
+    err_has "Runs outside the sandbox; look at it before you use it:"
+    local path
+    for path in .mcp.json .claude/settings.json sub/.github/workflows/ci.yml .vscode/tasks.json "package.json  (scripts: test)"; do err_has "  ! $path"; done
+    [[ $(grep -n outside "$scratch/err" | cut -d: -f1) -lt $(grep -n Created "$scratch/err" | cut -d: -f1 || echo 99) ]] || fail "it is not at the head"
+    u status
+    out_has "  ! .vscode/tasks.json"
+    out_lacks "! AGENTS.md"
+    out_lacks node_modules/x/.vscode
+    u --json status
+    json 'any(r["path"] == "package.json" and r["what"] == "scripts: test" for r in j["runs_outside"])'
+    say "the configuration adds to it and takes from it"
+    mkdir -p "$XDG_CONFIG_HOME/unwrite"
+    printf '[[policy.rule]]\npattern = ".vscode"\naction = "allow"\n[[policy.rule]]\npattern = "a"\naction = "tell"\n' >"$XDG_CONFIG_HOME/unwrite/unwrite.toml"
+    u policy reload
+    u --json status
+    json '(lambda paths: "a" in paths and not any(p.startswith(".vscode") for p in paths))({r["path"] for r in j["runs_outside"]})'
+    say "what was asked about and approved is named as well"
+    u policy allow --agents .git/config
+    u run --no-confine --on-exit keep -- git config core.fsmonitor ./x
+    err_has "  ! .git/config  (core.fsmonitor = ./x)"
+    git config --unset core.fsmonitor
+    u discard --yes
+    end
+    same start
+}
+
+S44_an_empty_place_under_a_secret_name() {
+    remember start
+    begin
+    u run --no-confine --on-exit keep -- sh -ec 'mkdir .aws; stat .aws >/dev/null; ls .aws; rmdir .aws
+        python3 -c "import os; os.close(os.open(\".env\", os.O_CREAT | os.O_WRONLY, 0o444)); os.stat(\".env\"); os.unlink(\".env\")"'
+    u run --no-confine --on-exit keep -- sh -c 'mkdir .aws; ! echo x >.aws/credentials || exit 1; ! echo x >.env || exit 1; rmdir .aws' 2>/dev/null
+    absent .env
+    if command -v bwrap >/dev/null && bwrap --bind / / true 2>/dev/null; then
+        u run --no-confine --on-exit keep -- bwrap --bind / / --tmpfs "$PWD/.aws" --ro-bind /dev/null "$PWD/.env" sh -c 'echo x >.aws/y; cat .env'
+    fi
+    u discard --yes
+    end
+    same start
+}
+
 S44_S82_a_refusal_explains_itself() {
     echo A= >"$W/.env.example"
     echo SECRET=1 >"$W/server.key"

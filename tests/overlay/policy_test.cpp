@@ -240,6 +240,31 @@ TEST(Policies, StrictForgeIsTheOriginalsListS164) {
         EXPECT_EQ(seen(*all, miss, false), "rw") << miss;
 }
 
+TEST(Policies, WhatEditorsAndAgentsRunIsToldS44) {
+    const auto all = policy(default_rules());
+    const auto tells = [&](const std::string& path) {
+        const Rule* const telling = all->telling(path, S_IFREG);
+        EXPECT_TRUE(all->judge(path, S_IFREG, true).asks || seen(*all, path, true) == "rw") << path;
+        return telling != nullptr;
+    };
+    for (const char* told :
+         {".vscode/tasks.json", "a/.idea/x", ".mcp.json", ".claude/settings.json", ".cursor/rules",
+          "a/.github/workflows/ci.yml", ".gitlab-ci.yml", "package.json", ".envrc",
+          ".husky/pre-commit", ".git/hooks/pre-commit"})
+        EXPECT_TRUE(tells(told)) << told;
+    for (const char* plain : {"AGENTS.md", "CLAUDE.md", ".github/CODEOWNERS", "src/a.js",
+                              "node_modules/x/package.json", "node_modules/x/.vscode/y"})
+        EXPECT_FALSE(tells(plain)) << plain;
+    std::vector<Rule> rules = default_rules();
+    rules.push_back(rule(".vscode", Action::kAllow));
+    rules.push_back(rule("Makefile", Action::kTell));
+    const auto own = policy(rules);
+    EXPECT_EQ(own->telling(".vscode/tasks.json", S_IFREG), nullptr);
+    EXPECT_NE(own->telling("Makefile", S_IFREG), nullptr);
+    EXPECT_FALSE(own->may_concern("Makefile"));
+    EXPECT_EQ(parse_action("tell"), Action::kTell);
+}
+
 TEST(Policies, DirectoriesThatMoveAreToldApartOnlyWhereItMatters) {
     const auto all = policy(default_rules());
     EXPECT_FALSE(all->tells_apart("src", "lib/source"));
