@@ -38,6 +38,17 @@ std::optional<ProcessFacts> facts_of(std::int64_t pid) {
     return facts;
 }
 
+/// The process that a thread belongs to: the kernel names the thread that asks.
+std::int64_t process_of(std::int64_t thread) {
+    auto text = sys::read_file_at(AT_FDCWD, "/proc/" + std::to_string(thread) + "/status");
+    constexpr std::string_view kLabel = "\nTgid:\t";
+    const std::size_t at = text ? text->find(kLabel) : std::string::npos;
+    std::int64_t process = thread;
+    if (at != std::string::npos)
+        std::from_chars(text->data() + at + kLabel.size(), text->data() + text->size(), process);
+    return process;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Origins>> Origins::open(journal::Journal& journal) {
@@ -93,12 +104,16 @@ Origins::Belonging Origins::belonging_of(const Caller& caller) {
 
 const Origins::Run* Origins::run_of(std::int64_t pid) const {
     if (runs_.empty()) return nullptr;
+    const auto begun_for = [&](std::int64_t process, const std::optional<ProcessFacts>& facts) {
+        const auto run = std::find_if(runs_.rbegin(), runs_.rend(), [&](const Run& r) {
+            return r.pid == process && (r.start.empty() || !facts || r.start == facts->start);
+        });
+        return run == runs_.rend() ? nullptr : &*run;
+    };
+    pid = process_of(pid);
     for (int i = 0; i < kMaxAncestors && pid > 1; ++i) {
         const auto facts = facts_of(pid);
-        const auto run = std::find_if(runs_.rbegin(), runs_.rend(), [&](const Run& r) {
-            return r.pid == pid && (r.start.empty() || !facts || r.start == facts->start);
-        });
-        if (run != runs_.rend()) return &*run;
+        if (const Run* run = begun_for(pid, facts)) return run;
         if (!facts) return nullptr;
         pid = facts->parent;
     }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <thread>
 
 #include "tests/overlay/stepping.h"
 
@@ -121,6 +122,14 @@ TEST_F(AdoptedTest, S60_TheRunsOfTwoProcessesAreNotEachOthers) {
     as_user();
     EXPECT_KIND(ErrorKind::kNothing, undo_by(two.pid()));
     EXPECT_EQ(files(), (Lines{"a", "old"}));
+}
+
+TEST_F(AdoptedTest, S40_AThreadOfTheProcessIsTheAgent) {
+    const auto run = begin_run(::getpid(), "one");
+    bool is_agent = false;
+    std::thread([&] { is_agent = world_->session().is_agent(::gettid()); }).join();
+    EXPECT_TRUE(is_agent);
+    end_run(run);
 }
 
 TEST_F(AdoptedTest, S40_ALaterProcessWithTheSameNumberIsNoAgent) {
