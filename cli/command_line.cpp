@@ -61,6 +61,7 @@ constexpr std::array kCommands = {
     NamedCommand{kDecide, "", add<add_approvals>},
     NamedCommand{kAgents, "integrate", add<add_integrate>},
     NamedCommand{kAgents, "adopt", add<add_adopt>},
+    NamedCommand{kAgents, "hook", add<add_hook>},
     NamedCommand{kAgents, "mcp", add<add_mcp>},
     NamedCommand{kAgents, "git", add<add_git>},
     NamedCommand{kAgents, "why", add<add_why>},

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <thread>
@@ -119,6 +120,22 @@ void warn_of_unmatched(const Config& config, int workspace) {
         log::warning("a rule is about nothing that is here: " + overlay::describe(rule));
 }
 
+/// What the agent left is ending, or has its working directory there, for a moment.
+constexpr int kTriesToUnmount = 10;
+constexpr auto kBetweenTries = std::chrono::milliseconds(200);
+
+/// Never lazily: whoever uses the mount keeps it. It is tried again when the next session has gone.
+void unmount_if_unused(const std::string& mount_point) {
+    for (int i = 0; i < kTriesToUnmount; ++i) {
+        const Result<> done = fs::unmount_unused(mount_point);
+        if (done) return log::info("the last session has gone");
+        if (done.error().number() != EBUSY)
+            return log::warning("unmount: " + done.error().message());
+        std::this_thread::sleep_for(kBetweenTries);
+    }
+    log::info("the last session has gone; the mount is in use and stays");
+}
+
 struct Served {
     std::shared_ptr<UniqueFd> workspace;  ///< the raw directory, to read the configuration anew
     std::unique_ptr<overlay::Session> session;
@@ -172,6 +189,8 @@ Result<Served> open_all(DaemonOptions& options, bool keep_stderr) {
     };
     service.ending = [mount = served.mount.get()] { return mount->is_ending(); };
     serve_config(service, served.workspace, *served.session);
+    if (options.with_sessions)
+        service.last_gone = [at = options.mount_point] { unmount_if_unused(at); };
     service.answered = [session = served.session.get()] { return session->answered(); };
     service.oversight = &served.session->oversight();
     service.refused = [session = served.session.get()](std::int64_t since_ns,

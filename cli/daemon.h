@@ -13,10 +13,11 @@
 namespace unwrite::cli {
 
 struct DaemonOptions {
-    UniqueFd workspace;        ///< the raw directory, opened before the mount
-    std::string directory;     ///< where that is, for people
-    std::string mount_point;   ///< absolute, no symlinks
-    bool allow_other = false;  ///< for other users than the one who mounts
+    UniqueFd workspace;          ///< the raw directory, opened before the mount
+    std::string directory;       ///< where that is, for people
+    std::string mount_point;     ///< absolute, no symlinks
+    bool allow_other = false;    ///< for other users than the one who mounts
+    bool with_sessions = false;  ///< unmounts when the last adopted process has ended
     fs::DataPathKind data_path = fs::DataPathKind::kObserved;
     bool keep_long = true;  ///< fs::MountOptions
     bool spin = true;       ///< fs::MountOptions

@@ -281,7 +281,8 @@ void HomeReturn::decide(char kind, const std::string& path, Outcome& outcome) {
     }
 }
 
-void HomeReturn::tell(Context& context, Outcome& outcome, bool asks) {
+NotKept HomeReturn::tell(Context& context, Outcome& outcome, bool asks) {
+    NotKept left{{}, outcome.elsewhere, outcome.cached, {}};
     bool is_left = false;
     if (!outcome.guarded.empty()) {
         context.notes.line(
@@ -310,6 +311,7 @@ void HomeReturn::tell(Context& context, Outcome& outcome, bool asks) {
             }
         } else {
             is_left = true;
+            left.decides = outcome.guarded;
             context.notes.line("They are not kept.");
         }
     }
@@ -334,13 +336,18 @@ void HomeReturn::tell(Context& context, Outcome& outcome, bool asks) {
         context.notes.line(counted(outcome.cached, "file", "files") +
                            " in caches ended with the run; --caches keeps them");
     }
-    if (is_left) context.notes.line("A copy is in " + quote_name(view_.handoff) + " for 14 days.");
+    if (is_left) {
+        context.notes.line("A copy is in " + quote_name(view_.handoff) + " for 14 days.");
+        left.copy = view_.handoff;
+        return left;
+    }
     std::error_code failed;
-    if (!is_left) fs::remove_all(view_.handoff, failed);
+    fs::remove_all(view_.handoff, failed);
+    return left;
 }
 
-void HomeReturn::finish(Context& context, bool asks) {
-    if (view_.handoff.empty()) return;
+NotKept HomeReturn::finish(Context& context, bool asks) {
+    if (view_.handoff.empty()) return {};
     const Result<std::string> list = sys::read_file_at(AT_FDCWD, view_.handoff + "/list");
     Outcome outcome;
     for (std::size_t at = 0; list && at < list->size();) {
@@ -348,7 +355,7 @@ void HomeReturn::finish(Context& context, bool asks) {
         decide((*list)[at], list->substr(at + 1, end - at - 1), outcome);
         at = end + 1;
     }
-    tell(context, outcome, asks);
+    return tell(context, outcome, asks);
 }
 
 }  // namespace unwrite::cli

@@ -15,6 +15,14 @@
 
 namespace unwrite::cli {
 
+/// What is not kept of what a run wrote in the home directory; paths below that.
+struct NotKept {
+    std::vector<std::string> decides{};    ///< decides what runs later, and nobody agreed
+    std::vector<std::string> elsewhere{};  ///< is no business of the agent
+    std::uint64_t cached = 0;              ///< files in caches
+    std::string copy{};                    ///< where a copy is; empty: there is none
+};
+
 class HomeReturn {
  public:
     /// Makes the places that the agent would make anyway. `agent`: null where none is known;
@@ -27,9 +35,8 @@ class HomeReturn {
     /// One line: what the agent may change beside the workspace.
     std::string words() const;
     /// Takes over what the rules allow, asks about the rest on a terminal, and names what is not
-    /// kept.
-    /// `asks`: a terminal may be asked.
-    void finish(Context& context, bool asks);
+    /// kept. `asks`: a terminal may be asked.
+    NotKept finish(Context& context, bool asks);
 
  private:
     struct Place {
@@ -55,7 +62,7 @@ class HomeReturn {
     bool take_over(char kind, const std::string& path, bool is_agreed);
     bool is_changed_since(const std::string& path) const;
     bool append(const std::string& path);
-    void tell(Context& context, Outcome& outcome, bool asks);
+    NotKept tell(Context& context, Outcome& outcome, bool asks);
     std::string read_left(const std::string& path) const;
     std::string read_real(const std::string& path) const;
 

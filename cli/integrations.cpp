@@ -24,55 +24,86 @@ bool is_there(const std::string& file) {
     return sys::stat_at(AT_FDCWD, file).ok();
 }
 
-Integration claude_code(const std::string& project) {
-    return {"claude-code",
-            project,
-            {{PieceKind::kJson, project + "/.mcp.json", text_of("claude-code/.mcp.json")},
-             {PieceKind::kJson, project + "/.claude/settings.json",
-              text_of("claude-code/hooks/hooks.json")},
-             {PieceKind::kWhole, project + "/.claude/commands/unwrite-undo.md",
-              text_of("claude-code/commands/undo.md")}}};
+/// $`variable` (where it has a name), or a directory in the home directory.
+Result<std::string> directory_of_user(const char* variable, const std::string& below_home,
+                                      const std::string& agent) {
+    const char* own = *variable != '\0' ? std::getenv(variable) : nullptr;
+    const char* home = std::getenv("HOME");
+    if (own != nullptr && own[0] == '/') return std::string(own);
+    if (home != nullptr && home[0] == '/') return std::string(home) + "/" + below_home;
+    return Error(ErrorKind::kUsage, ENOENT,
+                 "HOME is not set, so the configuration of " + agent + " cannot be found");
+}
+
+// The user's servers are in a file that the client writes all the time; it is left alone.
+Result<Integration> claude_code(const std::string& project, Scope scope) {
+    std::string directory = project + "/.claude";
+    Integration one{"claude-code", project, {}};
+    if (scope == Scope::kUser) {
+        TRY_ASSIGN(directory, directory_of_user("CLAUDE_CONFIG_DIR", ".claude", "claude-code"));
+        one.place = directory;
+    } else {
+        one.pieces.push_back(
+            {PieceKind::kJson, project + "/.mcp.json", text_of("claude-code/.mcp.json")});
+    }
+    one.pieces.push_back(
+        {PieceKind::kJson, directory + "/settings.json", text_of("claude-code/hooks/hooks.json")});
+    for (const std::string name : {"undo", "redo", "review", "status"}) {
+        one.pieces.push_back({PieceKind::kWhole, directory + "/commands/unwrite/" + name + ".md",
+                              text_of("claude-code/commands/" + name + ".md")});
+    }
+    return one;
 }
 
 // One file of the client has what an extension has in two.
-Integration gemini_cli(const std::string& project) {
+Result<Integration> gemini_cli(const std::string& project, Scope scope) {
     OrderedJson settings =
         OrderedJson::parse(member_of("gemini-cli/gemini-extension.json", "mcpServers"));
     settings.update(OrderedJson::parse(text_of("gemini-cli/hooks/hooks.json")));
-    return {"gemini-cli",
-            project,
-            {{PieceKind::kJson, project + "/.gemini/settings.json", settings.dump()},
-             {PieceKind::kWhole, project + "/.gemini/commands/unwrite/undo.toml",
-              text_of("gemini-cli/commands/unwrite/undo.toml")}}};
+    Integration one{"gemini-cli", project, {}};
+    std::string directory = project + "/.gemini";
+    if (scope == Scope::kUser) {
+        TRY_ASSIGN(directory, directory_of_user("", ".gemini", "gemini-cli"));
+        one.place = directory;
+    }
+    one.pieces.push_back({PieceKind::kJson, directory + "/settings.json", settings.dump()});
+    for (const std::string name : {"undo", "redo", "review", "status"}) {
+        const std::string file = "commands/unwrite/" + name + ".toml";
+        one.pieces.push_back(
+            {PieceKind::kWhole, directory + "/" + file, text_of("gemini-cli/" + file)});
+    }
+    return one;
 }
 
-Integration opencode(const std::string& project) {
-    const std::string plain = project + "/opencode.json";
-    const std::string commented = project + "/opencode.jsonc";
+Result<Integration> opencode(const std::string& project, Scope scope) {
+    Integration one{"opencode", project, {}};
+    std::string settings = project;
+    std::string directory = project + "/.opencode";
+    if (scope == Scope::kUser) {
+        TRY_ASSIGN(directory, directory_of_user("", ".config", "opencode"));
+        const char* own = std::getenv("XDG_CONFIG_HOME");
+        if (own != nullptr && own[0] == '/') directory = own;
+        directory += "/opencode";
+        one.place = settings = directory;
+    }
+    const std::string plain = settings + "/opencode.json";
+    const std::string commented = settings + "/opencode.jsonc";
     const bool has_comments = !is_there(plain) && is_there(commented);
-    return {"opencode",
-            project,
-            {{PieceKind::kJson, has_comments ? commented : plain,
-              member_of("opencode/opencode.json", "mcp")},
-             {PieceKind::kWhole, project + "/.opencode/commands/unwrite-undo.md",
-              text_of("opencode/commands/unwrite-undo.md")},
-             {PieceKind::kWhole, project + "/.opencode/plugins/unwrite.js",
-              text_of("opencode/plugins/unwrite.js")}}};
+    one.pieces.push_back({PieceKind::kJson, has_comments ? commented : plain,
+                          member_of("opencode/opencode.json", "mcp")});
+    for (const std::string name : {"undo", "redo", "review", "status"}) {
+        const std::string file = "commands/unwrite-" + name + ".md";
+        one.pieces.push_back(
+            {PieceKind::kWhole, directory + "/" + file, text_of("opencode/" + file)});
+    }
+    one.pieces.push_back({PieceKind::kWhole, directory + "/plugins/unwrite.js",
+                          text_of("opencode/plugins/unwrite.js")});
+    return one;
 }
 
 // It reads the user's configuration alone.
 Result<Integration> codex() {
-    std::string directory;
-    const char* own = std::getenv("CODEX_HOME");
-    const char* home = std::getenv("HOME");
-    if (own != nullptr && own[0] == '/') {
-        directory = own;
-    } else if (home != nullptr && home[0] == '/') {
-        directory = std::string(home) + "/.codex";
-    } else {
-        return Error(ErrorKind::kUsage, ENOENT,
-                     "HOME is not set, so the configuration of codex cannot be found");
-    }
+    TRY_ASSIGN(const std::string directory, directory_of_user("CODEX_HOME", ".codex", "codex"));
     return Integration{
         "codex",
         directory,
@@ -86,11 +117,12 @@ std::string known_agents() {
     return "claude-code, codex, gemini-cli, opencode";
 }
 
-Result<Integration> integration_of(const std::string& agent, const std::string& project) {
-    if (agent == "claude-code" || agent == "claude") return claude_code(project);
+Result<Integration> integration_of(const std::string& agent, const std::string& project,
+                                   Scope scope) {
+    if (agent == "claude-code" || agent == "claude") return claude_code(project, scope);
     if (agent == "codex") return codex();
-    if (agent == "gemini-cli" || agent == "gemini") return gemini_cli(project);
-    if (agent == "opencode") return opencode(project);
+    if (agent == "gemini-cli" || agent == "gemini") return gemini_cli(project, scope);
+    if (agent == "opencode") return opencode(project, scope);
     return Error(ErrorKind::kUsage, EINVAL, "integrate " + agent + ": there is no such agent",
                  "the agents are " + known_agents() + "; docs/mcp.md tells about others");
 }

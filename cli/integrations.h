@@ -31,9 +31,13 @@ struct Integration {
 /// Words for people: "claude-code, codex, gemini-cli, opencode".
 std::string known_agents();
 
+/// For which of the user's sessions it is.
+enum class Scope { kProject, kUser };
+
 /// `project`: the directory that the client is started in. Errors: kUsage for an agent that is not
 /// known, and when there is no home directory.
-Result<Integration> integration_of(const std::string& agent, const std::string& project);
+Result<Integration> integration_of(const std::string& agent, const std::string& project,
+                                   Scope scope = Scope::kProject);
 
 /// The text of a file in integrations/; empty for one that is not built in.
 std::string_view integration_text(std::string_view name);

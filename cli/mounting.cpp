@@ -213,6 +213,7 @@ Result<DaemonOptions> prepare(Context& context, const MountRequest& request) {
     TRY_ASSIGN(options.workspace, open_directory(options.directory));
     TRY_ASSIGN(const UniqueFd point, open_directory(options.mount_point));
     TRY_ASSIGN(options.config, load_config(options.workspace.get()));
+    options.with_sessions = request.with_sessions;
     options.allow_other = request.allow_other || ::geteuid() == 0;
     TRY_ASSIGN(options.data_path, data_path_of(request, options.workspace.get()));
     TRY(obey_environment(options));

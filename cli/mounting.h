@@ -14,6 +14,7 @@ struct MountRequest {
     std::string at;         ///< another mount point; empty: over the directory itself
     bool foreground = false;
     bool allow_other = false;
+    bool with_sessions = false;      ///< it ends with the last adopted process, unless it is in use
     std::string data_path = "auto";  ///< "auto", "observed" or "passthrough"; else kUsage
 };
 

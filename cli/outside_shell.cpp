@@ -35,7 +35,8 @@ void tell_outside(Context& context, const std::string& root) {
     if (std::getenv(kShellVariable) != nullptr) return;
     if (!control::is_within(current_directory(), root) || !is_outside_mount()) return;
     context.notes.line(
-        "This shell is outside the mount, so what you change in it is not recorded. To enter: cd .");
+        "This shell is outside the mount, so what you change in it is not recorded. To enter: cd "
+        ".");
 }
 
 }  // namespace unwrite::cli

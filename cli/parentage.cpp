@@ -20,8 +20,7 @@ constexpr int kMostAncestors = 64;
 constexpr std::array<std::string_view, 6> kShells = {"sh", "bash", "dash", "zsh", "fish", "ash"};
 
 std::vector<std::string> command_of(pid_t pid) {
-    const auto text =
-        sys::read_file_at(AT_FDCWD, "/proc/" + std::to_string(pid) + "/cmdline");
+    const auto text = sys::read_file_at(AT_FDCWD, "/proc/" + std::to_string(pid) + "/cmdline");
     std::vector<std::string> words;
     for (std::size_t at = 0; text && at < text->size();) {
         const std::size_t end = std::min(text->find('\0', at), text->size());

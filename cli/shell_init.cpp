@@ -59,7 +59,8 @@ if [[ -o interactive && $PROMPT != *UNWRITE_PROMPT* ]]; then
 fi
 )sh";
 
-constexpr const char* kFish = R"sh(# unwrite in fish: unwrite shell-init fish | source, in ~/.config/fish/config.fish
+constexpr const char* kFish =
+    R"sh(# unwrite in fish: unwrite shell-init fish | source, in ~/.config/fish/config.fish
 function unwrite
     UNWRITE_SHELL=fish command unwrite $argv
     set -l code $status

@@ -33,6 +33,8 @@ struct Service {
     /// As overlay::refused_in() of the workspace; null: there is nothing to tell.
     std::function<Result<overlay::Refused>(std::int64_t since_ns, const std::string& session)>
         refused;
+    /// The last process that was adopted has ended; may be empty.
+    std::function<void()> last_gone;
     overlay::Oversight* oversight = nullptr;  ///< outlives the server; null: there is none
 };
 

@@ -50,13 +50,16 @@ Result<Json> Dispatch::adopt(Call& call) {
     return encode(node);
 }
 
-void Dispatch::gone(const Process& process, bool /*last*/) {
-    const std::lock_guard lock(adopting_);
-    const auto run = agents_.adopted(process);
-    if (!run) return;
-    agents_.remove(*run, 0, /*is_user=*/true);
-    const Result<> ended = operations_.end_run(*run);
-    if (!ended) log::error("end an adopted session: " + ended.error().message());
+void Dispatch::gone(const Process& process, bool last) {
+    {
+        const std::lock_guard lock(adopting_);
+        const auto run = agents_.adopted(process);
+        if (!run) return;
+        agents_.remove(*run, 0, /*is_user=*/true);
+        const Result<> ended = operations_.end_run(*run);
+        if (!ended) log::error("end an adopted session: " + ended.error().message());
+    }
+    if (last && service_.last_gone) service_.last_gone();
 }
 
 }  // namespace unwrite::control

@@ -92,6 +92,9 @@ Result<> can_pass_through(int directory);
 /// for who may not, each with advice.
 Result<> can_keep_awake();
 
+/// Unmounts `path` unless anything uses it: EBUSY then, and nothing is done.
+Result<> unmount_unused(const std::string& path);
+
 /// Takes away the mount at `path` that a dead daemon left (lazily). kNothing when there is none of
 /// ours there.
 Result<> unmount_stale(const std::string& path);

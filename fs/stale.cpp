@@ -63,6 +63,10 @@ Result<std::string> resolve_above(std::string path) {
 
 }  // namespace
 
+Result<> unmount_unused(const std::string& path) {
+    return unmount_path(path, /*lazily=*/false, /*force=*/false);
+}
+
 Result<> unmount_stale(const std::string& path) {
     TRY_ASSIGN(const std::string place, resolve_above(path));
     constexpr int kMostStacked = 16;

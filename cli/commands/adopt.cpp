@@ -29,8 +29,7 @@ Result<int> adopt(Context& context, const AdoptOptions& options) {
     overlay::Asker process = asker();
     process.pid = static_cast<std::int64_t>(*pid);
     const std::string name = process_name(static_cast<pid_t>(*pid));
-    process.session =
-        options.session.empty() ? fmt::format("{}-{}", name, *pid) : options.session;
+    process.session = options.session.empty() ? fmt::format("{}-{}", name, *pid) : options.session;
     TRY_ASSIGN(const overlay::Node node, workspace.remote()->adopt(process, name));
     if (context.json) {
         context.out.line(control::dump(control::encode(node)));
@@ -49,8 +48,8 @@ Result<int> adopt(Context& context, const AdoptOptions& options) {
 
 void add_adopt(CLI::App& app, Context& context) {
     const auto options = std::make_shared<AdoptOptions>();
-    CLI::App* command = add_command(app, context, "adopt",
-                                    "Treat a running process as an agent from now on", options, adopt);
+    CLI::App* command = add_command(
+        app, context, "adopt", "Treat a running process as an agent from now on", options, adopt);
     command->add_option("PID", options->pid, "The number of the process")->required();
     command
         ->add_option("--session", options->session,

@@ -10,6 +10,8 @@
 namespace unwrite::cli {
 
 void add_adopt(CLI::App& app, Context& context);
+/// Called by the hooks that `integrate` sets up.
+void add_hook(CLI::App& app, Context& context);
 void add_mount(CLI::App& app, Context& context);
 void add_unmount(CLI::App& app, Context& context);
 /// `command` is what followed "--" on the command line.

@@ -17,6 +17,8 @@ struct IntegrateOptions {
     std::string agent;
     bool print = false;
     bool undo = false;
+    bool user = false;
+    bool project = false;
 };
 
 const char* word(PieceAction action) {
@@ -85,7 +87,9 @@ std::string project_of(const Context& context) {
 }
 
 Result<int> integrate(Context& context, const IntegrateOptions& options) {
-    TRY_ASSIGN(const Integration integration, integration_of(options.agent, project_of(context)));
+    TRY_ASSIGN(const Integration integration,
+               integration_of(options.agent, project_of(context),
+                              options.user ? Scope::kUser : Scope::kProject));
     TRY_ASSIGN(FileSet files, FileSet::open());
     TRY_ASSIGN(const InstallPlan plan,
                options.undo ? plan_removal(files, integration) : plan_install(files, integration));
@@ -106,7 +110,8 @@ Result<int> integrate(Context& context, const IntegrateOptions& options) {
         context.notes.line("took out of " + where);
     } else if (anything) {
         context.notes.line("integrated with " + where + "; `unwrite integrate " +
-                           integration.agent + " --undo` takes it back");
+                           integration.agent + (options.user ? " --user" : "") +
+                           " --undo` takes it back");
     } else {
         context.notes.line("integrated with " + where + " already");
     }
@@ -120,16 +125,19 @@ void add_integrate(CLI::App& app, Context& context) {
     CLI::App* command = add_command(app, context, "integrate",
                                     "Set up a coding agent to use unwrite", options, integrate);
     command->add_option("AGENT", options->agent, known_agents())->required();
+    CLI::Option* user = command->add_flag("--user", options->user, "For all of your sessions");
+    command->add_flag("--project", options->project, "For sessions in this project (the default)")
+        ->excludes(user);
     command->add_flag("--print", options->print, "Show what would be written, and write nothing");
     command->add_flag("--undo", options->undo, "Remove the settings again");
     describe(
         *command,
         {.usage = "[OPTIONS] AGENT",
          .examples = {{"unwrite integrate claude-code --print", "look first"},
-                      {"unwrite integrate claude-code", "write the settings"},
-                      {"unwrite integrate claude-code --undo", "remove them"}},
-         .note = "It changes settings files of the project (for codex, your own in ~/.codex) and "
-                 "keeps everything else in them. --undo restores the same bytes if you have "
+                      {"unwrite integrate claude-code --user", "for all of your sessions"},
+                      {"unwrite integrate claude-code --user --undo", "remove it again"}},
+         .note = "It changes settings files of the agent (for codex, always your own in ~/.codex) "
+                 "and keeps everything else in them. --undo restores the same bytes if you have "
                  "not changed the files since."});
 }
 

@@ -165,7 +165,21 @@ struct Ran {
     Ended ended;
     overlay::Node node;
     std::string session;
+    NotKept home;
 };
+
+control::Json encode_home(const NotKept& home) {
+    const auto list = [](const std::vector<std::string>& paths) {
+        control::Json json = control::Json::array();
+        for (const std::string& path : paths)
+            json.push_back(control::encode_bytes(path));
+        return json;
+    };
+    return {{"decides", list(home.decides)},
+            {"elsewhere", list(home.elsewhere)},
+            {"cached", home.cached},
+            {"copy", control::encode_bytes(home.copy)}};
+}
 
 /// The agent that the command starts, which gets its options, and its places in the home directory.
 Result<HomeReturn> home_of(Context& context, const Workspace& workspace, const std::string& named,
@@ -173,8 +187,19 @@ Result<HomeReturn> home_of(Context& context, const Workspace& workspace, const s
     const std::vector<KnownAgent> agents = known_agents();
     const char* path = std::getenv("PATH");
     Recognised found = recognise(agents, command, path != nullptr ? path : "");
-    for (const KnownAgent& agent : agents)
-        if (agent.name == named) found.agent = &agent;
+    if (!named.empty()) {
+        const auto agent = std::find_if(agents.begin(), agents.end(),
+                                        [&](const KnownAgent& one) { return one.name == named; });
+        std::string names;
+        for (const KnownAgent& one : agents)
+            names += (names.empty() ? "" : ", ") + one.name;
+        if (agent == agents.end()) {
+            return Error(ErrorKind::kUsage, EINVAL,
+                         "run: --agent " + quote_name(named) + ": there is no such agent",
+                         "the agents are " + names);
+        }
+        found.agent = &*agent;
+    }
     HomeReturn home = HomeReturn::begin(found.agent, workspace.root());
     if (found.agent == nullptr) return home;
     context.notes.line("unwrite: " + home.words());
@@ -214,7 +239,7 @@ Result<Ran> run_command(Context& context, Workspace& workspace, const RunOptions
     }();
     terminal.take_back();
     const Result<> closed = workspace.operations().end_run(ran.node.number);
-    home.finish(context, options.on_exit == "ask");
+    ran.home = home.finish(context, options.on_exit == "ask");
     if (!ended) return ended.error();
     if (!closed) return closed.error();
     ran.ended = *ended;
@@ -242,6 +267,7 @@ Result<overlay::Status> print_summary(Context& context, Workspace& workspace, co
         json["runs_outside"] = encode_outside_runs(runs);
         json["exit_code"] = exit_code_of(ran.ended);
         json["refused"] = encode_refused(refused.refused);
+        json["home"] = encode_home(ran.home);
         context.out.line(control::dump(json));
     }
     tell_refused(context, refused.refused);

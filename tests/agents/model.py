@@ -27,6 +27,8 @@ def next_step(script, entries):
         kind, text = entries[position]
         if kind != "user":
             continue
+        # What unwrite tells of a step has the words of that step's prompt in it.
+        text = "\n".join(line for line in text.splitlines() if "The user took back step" not in line)
         for part in script:
             if part["when"] in text:
                 since = [kind for kind, _ in entries[position:]]

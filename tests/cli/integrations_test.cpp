@@ -85,7 +85,8 @@ int our_hooks(const std::string& text) {
     for (const char* event : {"UserPromptSubmit", "BeforeAgent"}) {
         for (const OrderedJson& group : events.value(event, OrderedJson::array())) {
             for (const OrderedJson& hook : group.value("hooks", OrderedJson::array()))
-                count += hook.value("command", "").find("unwrite checkpoint") != std::string::npos;
+                count += hook.value("command", "").find("unwrite ") == 0 ||
+                         hook.value("command", "").find("; unwrite ") != std::string::npos;
         }
     }
     return count;
@@ -121,7 +122,8 @@ TEST_P(Integrations, S1_WithNothingThereItComesOnceAndGoesWithoutATrace) {
 
 TEST_P(IntegrationsWithHooks, S1_AHookComesBesideThoseOfOthersWhichKeepEveryByte) {
     const std::string event = GetParam() == "gemini-cli" ? "BeforeAgent" : "UserPromptSubmit";
-    const std::string head = "{\r\n\t// of mine\r\n\t\"hooks\" : {\r\n\t\t\"Stop\":[ ],\r\n\t\t\"";
+    const std::string head =
+        "{\r\n\t// of mine\r\n\t\"hooks\" : {\r\n\t\t\"SubagentStop\":[ ],\r\n\t\t\"";
     const std::string list =
         "\": [\r\n\t\t\t{ \"matcher\":\"*\",  \"hooks\": [ {\"type\":\"command\"} ] }";
     const std::string tail = "\r\n\t\t]\r\n\t}";
@@ -161,7 +163,7 @@ TEST_P(Integrations, S1_AHookOfAnOtherFormIsInTheWayAndNothingIsDone) {
     const auto plan = plan_install(*files, integration());
     ASSERT_FALSE(plan);
     EXPECT_EQ(plan.error().kind(), ErrorKind::kConflict);
-    EXPECT_NE(plan.error().advice().find("checkpoint"), std::string::npos) << plan.error().advice();
+    EXPECT_NE(plan.error().advice().find("unwrite "), std::string::npos) << plan.error().advice();
     EXPECT_EQ(seen(), before);
 }
 

@@ -142,6 +142,14 @@ S43_what_is_written_elsewhere_at_home_is_named() {
     absent "$HOME/.npm/c"
     present "$HOME/.list.new"
     equal "$HOME"/.local/state/unwrite/home-*/tree/.bashrc $'set\nalias'
+    say "and the same in JSON"
+    u --json run --require-confinement $in_sight --write "$scratch/bin" --on-exit keep -- tool
+    sed -n '/^{/p' "$scratch/out" >"$scratch/json" && mv "$scratch/json" "$scratch/out"
+    json '".bashrc" in j["home"]["elsewhere"] and j["home"]["decides"] == [] and j["home"]["cached"] == 1'
+    json '"/unwrite/home-" in j["home"]["copy"]'
+    say "an agent that is not known is a mistake"
+    expect 2 run --agent nobody -- true
+    err_has "the agents are claude, codex, gemini, opencode"
     say "and for good where it was told to"
     u run --on-exit keep --write "$HOME/.config/tool" -- sh -c 'echo more >>~/.config/tool/state'
     equal "$HOME/.config/tool/state" more

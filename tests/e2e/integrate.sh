@@ -7,7 +7,7 @@ clients() {
     unset CODEX_HOME
     mkdir -p "$W/.claude" "$W/.gemini" "$HOME/.codex" "$scratch/dotfiles"
     printf '{\r\n\t"mcpServers": {"other": {"command": "x"}} // mine\r\n}\r\n' >"$W/.mcp.json"
-    printf '{ "model":"best",\n "hooks" : { "Stop": [] } }' >"$scratch/dotfiles/settings.json"
+    printf '{ "model":"best",\n "hooks" : { "SubagentStop": [] } }' >"$scratch/dotfiles/settings.json"
     ln -s "$scratch/dotfiles/settings.json" "$W/.claude/settings.json"
     printf '{}\n' >"$W/.gemini/settings.json"
     printf '{\n  // a comment\n  "theme": "dark"\n}\n' >"$W/opencode.jsonc"
@@ -35,7 +35,7 @@ has_entry() {
 S1_integrate_adds_to_what_is_there_and_goes_without_a_trace() {
     clients
     cd "$W"
-    local agent before
+    local agent before event
     before=$(everything)
     for agent in claude-code codex gemini-cli opencode; do
         say "$agent"
@@ -56,9 +56,10 @@ S1_integrate_adds_to_what_is_there_and_goes_without_a_trace() {
                 has_entry '{"command": "x"}' .mcp.json mcpServers other
                 grep -q '// mine' .mcp.json
                 has_entry '"command"' .claude/settings.json hooks UserPromptSubmit 0 hooks 0 type
-                has_entry '[]' .claude/settings.json hooks Stop
+                has_entry '[]' .claude/settings.json hooks SubagentStop
                 [[ -L .claude/settings.json ]] || fail "the link is gone"
-                cmp .claude/commands/unwrite-undo.md "$UNWRITE_SOURCE_DIR/integrations/claude-code/commands/undo.md"
+                cmp .claude/commands/unwrite/undo.md "$UNWRITE_SOURCE_DIR/integrations/claude-code/commands/undo.md"
+                for event in SessionStart Stop SessionEnd; do has_entry '"command"' .claude/settings.json hooks "$event" 0 hooks 0 type; done
                 ;;
             codex)
                 has_entry '{"command": "unwrite", "args": ["mcp"]}' "$HOME/.codex/config.toml" mcp_servers unwrite
@@ -98,15 +99,15 @@ S1_integrate_what_was_changed_since_stays() {
     u integrate claude-code
     u integrate codex
     sed -i 's/"other"/"renamed"/' .mcp.json
-    echo mine >>.claude/commands/unwrite-undo.md
+    echo mine >>.claude/commands/unwrite/undo.md
     printf '[more]\na = 1\n' >>"$HOME/.codex/config.toml"
     u integrate claude-code --undo
     out_has "leave"
     has_entry '{"renamed": {"command": "x"}}' .mcp.json mcpServers
     grep -q '// mine' .mcp.json
-    grep -qx mine .claude/commands/unwrite-undo.md
+    grep -qx mine .claude/commands/unwrite/undo.md
     equal .claude/settings.json '{ "model":"best",
- "hooks" : { "Stop": [] } }'
+ "hooks" : { "SubagentStop": [] } }'
     u integrate codex --undo
     equal "$HOME/.codex/config.toml" '# mine
 model = "o"   # the best
@@ -149,8 +150,8 @@ S1_S165_integrate_what_cannot_be_done_changes_nothing() {
     truncate -s 5M .claude/settings.json
     refuses 2 claude-code "larger than"
     rm .claude/settings.json
-    mkdir -p .claude/commands
-    echo mine >.claude/commands/unwrite-undo.md
+    mkdir -p .claude/commands/unwrite
+    echo mine >.claude/commands/unwrite/undo.md
     refuses 5 claude-code "something else in it"
     say "others"
     echo 'mcp_servers = { other = { command = "x" } }' >"$HOME/.codex/config.toml"
@@ -193,7 +194,7 @@ S15_S145_integrate_is_there_wholly_or_not_at_all() {
         UNWRITE_CRASH_AT=edit.written:${point#*:} "$program" integrate claude-code --undo >/dev/null 2>&1 || true
         unwrite integrate claude-code --undo >/dev/null 2>&1 || true
         find "$scratch" -name '.unwrite-edit-*' -delete
-        rmdir .claude/commands 2>/dev/null || true
+        rmdir .claude/commands/unwrite .claude/commands 2>/dev/null || true
         now=$(everything)
         [[ $now == "$before" ]] || fail "$(diff <(echo "$before") <(echo "$now"))"
     done
@@ -224,7 +225,7 @@ sends() {
     fi || fail "$1: the hook: $? $(cat "$scratch/said")"
     [[ ! -s $scratch/said ]] || fail "$1: the hook says: $(cat "$scratch/said")"
 }
-checkpoints() { u --json log && json_value 'sum(1 for one in j["entries"] if one["node"]["text"] == "before a prompt")'; }
+checkpoints() { u --json log && json_value 'sum(1 for one in j["entries"] if one["node"]["text"] == "do it" or one["node"]["text"].startswith("xxx"))'; }
 
 S1_S52_integrate_each_prompt_makes_a_checkpoint() {
     needs node

@@ -1,29 +1,54 @@
-// A checkpoint before each prompt. Without a mount, or without unwrite, nothing happens and nothing is said.
+// Tells unwrite when a session begins, when a prompt is sent and when it was answered, and tells the model what the
+// user took back since its last turn. Without unwrite nothing happens and nothing is said.
 import { spawn } from "node:child_process";
 
-const LONGEST_MS = 10000;
+const LONGEST_MS = { "session-start": 15000, prompt: 10000, stop: 10000 };
 
-// Settled in any case: the prompt waits for it.
-const checkpoint = (directory) =>
+// What unwrite answers, or nothing. Settled in any case: the prompt waits for it.
+const hook = (event, directory, told) =>
   new Promise((done) => {
     let child;
-    const limit = setTimeout(() => {
-      child?.kill("SIGKILL");
-      done();
-    }, LONGEST_MS);
+    let said = "";
     const settle = () => {
       clearTimeout(limit);
-      done();
+      try {
+        done(JSON.parse(said));
+      } catch {
+        done({});
+      }
     };
+    const limit = setTimeout(() => {
+      child?.kill("SIGKILL");
+      said = "";
+      settle();
+    }, LONGEST_MS[event]);
     try {
-      child = spawn("unwrite", ["checkpoint", "-m", "before a prompt"], { cwd: directory, stdio: "ignore" });
+      child = spawn("unwrite", ["hook", "opencode", event], { cwd: directory, stdio: ["pipe", "pipe", "ignore"] });
       child.on("error", settle);
-      child.on("exit", settle);
+      child.on("close", settle);
+      child.stdout.on("data", (data) => (said += data));
+      child.stdin.on("error", () => {}); // it may have ended
+      child.stdin.end(JSON.stringify(told));
     } catch {
       settle(); // a mount whose daemon is dead cannot be entered
     }
   });
 
-export const Unwrite = async ({ directory }) => ({
-  "chat.message": () => checkpoint(directory),
-});
+export const Unwrite = async ({ directory }) => {
+  let started;
+  return {
+    "chat.message": async ({ sessionID }, { parts }) => {
+      const texts = parts.filter((part) => part.type === "text" && typeof part.text === "string");
+      started ??= hook("session-start", directory, { session_id: sessionID });
+      await started;
+      const prompt = texts.map((part) => part.text).join(" ");
+      const answer = await hook("prompt", directory, { session_id: sessionID, prompt });
+      const words = answer?.hookSpecificOutput?.additionalContext;
+      if (words && texts.length > 0) texts[texts.length - 1].text += `\n\n${words}`;
+    },
+    event: async ({ event }) => {
+      if (event?.type === "session.idle")
+        await hook("stop", directory, { session_id: event.properties?.sessionID });
+    },
+  };
+};
