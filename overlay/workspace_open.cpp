@@ -146,15 +146,28 @@ Result<std::unique_ptr<Workspace>> Workspace::open(UniqueFd directory,
     return workspace;
 }
 
+/// Of the branches of a history: with more it is not found out what a killed life made.
+constexpr std::size_t kMostWaysLearnt = 256;
+
 // What a life that was killed made is not known: what is there counts as made, so that at least
 // what comes from now on is noticed.
 Result<> Workspace::learn_what_was_made(const journal::LeftTraces& left) {
     TRY_ASSIGN(const History history, this->history());
     knows_all_made_ = left.has_all_made || history.nodes.size() == 1;
     if (knows_all_made_) return {};
+    // What goes on the way to one state may be needed by none of the others.
+    std::set<NodeNumber> ends{history.trunk().front()};
+    for (const Node& node : history.nodes)
+        ends.insert(node.number);
+    for (const Node& node : history.nodes) {
+        if (node.parent != 0 && node.parent != history.head.root) ends.erase(node.parent);
+    }
+    if (ends.size() > kMostWaysLearnt) return {};
     locator_.begin();
-    TRY_ASSIGN(const Edges edges, edges_to(history.trunk().front()));
-    TRY(take_for_made(locator_, capture_, wanted_names(edges)));
+    for (const NodeNumber end : ends) {
+        TRY_ASSIGN(const Edges edges, edges_to(end));
+        TRY(take_for_made(locator_, capture_, wanted_names(edges)));
+    }
     knows_all_made_ = true;
     return {};
 }
