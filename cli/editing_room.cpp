@@ -84,6 +84,21 @@ void tell_taken_back(Context& context, const std::vector<std::string>& paths) {
     tell(context, "took back an edit that was killed half-way", paths);
 }
 
+Result<> finish_edits(Context& context, Workspace& workspace, Before what) {
+    TRY_ASSIGN(UniqueFd root, sys::open_at(AT_FDCWD, workspace.root(), O_RDONLY | O_DIRECTORY));
+    TRY_ASSIGN(const auto files, overlay::EditFiles::open(std::move(root), {}));
+    if (what == Before::kAccept) {
+        TRY(files->lock());
+    } else {
+        TRY_ASSIGN(const bool held, files->try_lock());
+        if (!held) return {};
+    }
+    TRY_ASSIGN(const auto paths,
+               overlay::finish_killed_edits(workspace.operations(), asker(), *files));
+    tell_taken_back(context, paths);
+    return {};
+}
+
 void tell_set_aside(Context& context, const std::vector<std::string>& paths) {
     tell(context, "kept what was changed after a restore was interrupted, as", paths);
 }

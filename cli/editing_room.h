@@ -20,6 +20,10 @@ std::string writers_of(const Workspace& workspace);
 /// Makes whole what an edit left that was killed, and answers with the files that it took back.
 /// `root`: the mount's root, or the raw directory of a session that is not mounted.
 Result<std::vector<std::string>> finish_edits(overlay::Operations& operations, UniqueFd root);
+/// The same for a command that shows or accepts what is there, and says so. While another edit is
+/// going on it waits for its end, or (kShow) does nothing.
+enum class Before { kAccept, kShow };
+Result<> finish_edits(Context& context, Workspace& workspace, Before what);
 /// Says so, when there are any.
 void tell_taken_back(Context& context, const std::vector<std::string>& paths);
 /// What somebody changed in the way of an interrupted restore (overlay::Found::set_aside).

@@ -243,15 +243,36 @@ void Caches::announce(const overlay::Restored& restored) {
         notifier_->post([this, copy] { forget_names(*copy); });
         notifier_->wait(tuning::kForgetPatience);
     }
+    tell_watchers(std::move(copy));
+}
+
+void Caches::tell_watchers(std::shared_ptr<const overlay::Restored> restored) {
     const unsigned answered = server_.nudges.take_expected();
     if (!announcer_) {
         server_.nudges.settled(answered);
         return;
     }
-    announcer_->post([this, copy, answered] {
-        announce_restored(server_, place_, *copy);
+    announcer_->post([this, restored, answered] {
+        announce_restored(server_, place_, *restored);
         server_.nudges.settled(answered);
     });
+}
+
+// Pages go when the attributes turn out to be others; those of mappings, which do not ask, when the
+// notifier comes to it: a writer may have them until its request is answered.
+void Caches::exchanged(const overlay::Restored& changed) {
+    if (!server_.ready || !notifier_) return;
+    server_.nudges.expect();
+    if (changed.names) server_.drop_names();
+    if (behind_) behind_->restored(changed.objects);
+    for (const overlay::NodeId id : changed.objects)
+        server_.drop_attributes(id);
+    auto copy = std::make_shared<const overlay::Restored>(changed);
+    notifier_->post([this, copy] {
+        forget_objects(*copy);
+        if (copy->names && !server_.epochs) forget_names(*copy);
+    });
+    tell_watchers(std::move(copy));
 }
 
 bool Caches::settle(std::chrono::milliseconds patience) {

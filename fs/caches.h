@@ -32,6 +32,8 @@ class Caches {
     void write_back(std::chrono::milliseconds patience);
     void forget(const overlay::Restored& restored);
     void announce(const overlay::Restored& restored);
+    /// Does not wait.
+    void exchanged(const overlay::Restored& changed);
     bool settle(std::chrono::milliseconds patience);
     /// Unmounts from a guest, since the kernel may write back meanwhile. It takes as long as that.
     /// ESTALE when the mount is not at its place.
@@ -50,6 +52,7 @@ class Caches {
     void drop_pages(overlay::NodeId id);
     void forget_objects(const overlay::Restored& restored);
     void forget_names(const overlay::Restored& restored);
+    void tell_watchers(std::shared_ptr<const overlay::Restored> restored);
 
     Server& server_;
     MountPlace place_;

@@ -220,6 +220,10 @@ void Mount::forget(const overlay::Restored& restored) {
     if (const auto caches = impl_->caches()) caches->forget(restored);
 }
 
+void Mount::exchanged(const overlay::Restored& changed) {
+    if (const auto caches = impl_->caches()) caches->exchanged(changed);
+}
+
 void Mount::announce(const overlay::Restored& restored) {
     if (const auto caches = impl_->caches()) caches->announce(restored);
 }

@@ -68,6 +68,7 @@ class Mount final : public overlay::KernelCaches {
 
     void write_back() override;
     void forget(const overlay::Restored& restored) override;
+    void exchanged(const overlay::Restored& changed) override;
     void announce(const overlay::Restored& restored) override;
 
     /// Waits (at most about `milliseconds`) until the announcements handed over so far were made;

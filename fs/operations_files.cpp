@@ -3,6 +3,7 @@
 // kernel does without them.
 #include <fcntl.h>
 
+#include <cstring>
 #include <optional>
 #include <vector>
 
@@ -51,16 +52,6 @@ void read(Server& server, fuse_req_t request, fuse_ino_t id, std::size_t size, o
     }
 }
 
-/// Where a write goes that appends, when that is not where the kernel thinks: somebody made the
-/// file longer or shorter behind the mount, and the kernel does not know yet.
-std::optional<std::uint64_t> end_of_append(Server& server, fuse_ino_t id, off_t offset,
-                                           const fuse_file_info& info) {
-    if (info.writepage != 0 || (info.flags & O_APPEND) == 0) return std::nullopt;
-    const auto st = server.tree.getattr(id);
-    if (!st || !S_ISREG(st->st_mode) || st->st_size == offset) return std::nullopt;
-    return static_cast<std::uint64_t>(st->st_size);
-}
-
 void write(Server& server, fuse_req_t request, fuse_ino_t id, const char* data, std::size_t size,
            off_t offset, fuse_file_info* info) {
     // A page that is written back may come in any thread's name; a write may not come in ours.
@@ -71,12 +62,15 @@ void write(Server& server, fuse_req_t request, fuse_ino_t id, const char* data, 
     overlay::Caller writer = caller(request);
     if (info->writepage != 0) writer.question = nullptr;  // whole files would wait with it
     const bool kill = server.marks_kill ? raw_flags().kill_privileges : writer.uid != 0;
-    const auto end = end_of_append(server, id, offset, *info);
-    const auto done = server.tree.write(writer, id, std::as_bytes(std::span(data, size)),
-                                        end.value_or(static_cast<std::uint64_t>(offset)), kill);
+    const auto wanted = static_cast<std::uint64_t>(offset);
+    std::uint64_t end = wanted;
+    if (info->writepage == 0 && (info->flags & O_APPEND) != 0) writer.end = &end;
+    const auto done =
+        server.tree.write(writer, id, std::as_bytes(std::span(data, size)), wanted, kill);
     if (done) {
         fuse_reply_write(request, *done);
-        if (end) server.drop_attributes(id);
+        // Somebody made the file longer or shorter, or exchanged it, and the kernel does not know.
+        if (end != wanted) server.drop_attributes(id);
     } else {
         reply_error(request, done.error());
     }
@@ -107,6 +101,39 @@ void copy_file_range(Server& server, fuse_req_t request, fuse_ino_t from, off_t 
     }
 }
 
+Result<> exchange(Server& server, fuse_req_t request, fuse_ino_t id, bool removes,
+                  std::span<const std::byte> in) {
+    overlay::ExchangeRequest wanted;
+    if (in.size() != sizeof wanted) return Error(EINVAL);
+    std::memcpy(&wanted, in.data(), sizeof wanted);
+    const auto name = overlay::name_in(wanted);
+    if (!name) return Error(EINVAL);
+    if (removes) return server.tree.remove_expected(caller(request), id, *name, wanted.expected);
+    std::optional<mode_t> mode;
+    if (wanted.mode != overlay::ExchangeRequest::kKeepMode) mode = wanted.mode & 07777U;
+    const auto done = server.tree.exchange(caller(request), id, *name, wanted.expected, mode);
+    return done ? Result<>{} : Result<>{done.error()};
+}
+
+/// The last step of an edit (overlay/exchange.h).
+void ioctl(Server& server, fuse_req_t request, fuse_ino_t id, unsigned command, void* /*argument*/,
+           fuse_file_info* /*info*/, unsigned /*flags*/, const void* in, std::size_t in_size,
+           std::size_t /*out_size*/) {
+    Result<> done = Error(ENOTTY);
+    const bool removes = command == static_cast<unsigned>(overlay::kRemoveCommand);
+    if (command == static_cast<unsigned>(overlay::kProbeCommand)) {
+        done = {};
+    } else if (removes || command == static_cast<unsigned>(overlay::kExchangeCommand)) {
+        done = exchange(server, request, id, removes,
+                        std::span(static_cast<const std::byte*>(in), in_size));
+    }
+    if (done) {
+        fuse_reply_ioctl(request, 0, nullptr, 0);
+    } else {
+        reply_error(request, done.error());
+    }
+}
+
 void lseek(Server& server, fuse_req_t request, fuse_ino_t id, off_t offset, int whence,
            fuse_file_info* /*info*/) {
     const auto found = server.tree.lseek(id, static_cast<std::uint64_t>(offset), whence);
@@ -131,6 +158,7 @@ void add_files(fuse_lowlevel_ops& operations) {
     operations.fallocate = Door<fallocate>::enter_change;
     operations.copy_file_range = Door<copy_file_range>::enter_change;
     operations.lseek = Door<lseek>::enter;
+    operations.ioctl = Door<ioctl>::enter_change;
 }
 
 }  // namespace unwrite::fs

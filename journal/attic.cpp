@@ -164,6 +164,22 @@ Result<> Attic::move_out(const ObjectKey& key, int parent, const std::string& na
     return {};
 }
 
+Result<> Attic::put_over(const ObjectKey& key, int parent, const std::string& name,
+                         bool keeps_anchor) {
+    if (!keeps_anchor) {
+        TRY(sys::rename(directory(), file_name(key), parent, name));
+        note_removed(key);
+        return {};
+    }
+    // The next open removes what a kill leaves of such a name.
+    const std::string second = "x-" + std::to_string(next_aside_++);
+    TRY(sys::link(directory(), file_name(key), directory(), second));
+    crash_point("attic.put-over.linked");
+    const auto moved = sys::rename(directory(), second, parent, name);
+    if (!moved) ignore(sys::unlink(directory(), second), "the next open removes it");
+    return moved;
+}
+
 Result<> Attic::link_out(const ObjectKey& key, int parent, const std::string& name) {
     crash_point("attic.link-out.before");
     TRY(sys::link(directory(), file_name(key), parent, name));

@@ -43,6 +43,9 @@ class Attic {
     /// Moves the object out to (parent, name), which must be absent (EEXIST otherwise): the anchor
     /// is gone after.
     Result<> move_out(const ObjectKey& key, int parent, const std::string& name);
+    /// Gives the non-directory the name (parent, name), in the place of the file that stands there,
+    /// in one step. The anchor goes, or stays.
+    Result<> put_over(const ObjectKey& key, int parent, const std::string& name, bool keeps_anchor);
     /// Gives the non-directory another name at (parent, name) and keeps the anchor.
     Result<> link_out(const ObjectKey& key, int parent, const std::string& name);
     /// Removes the object's name here; a directory with all that is below it. Absent is fine.

@@ -3,6 +3,8 @@
 #include <condition_variable>
 #include <mutex>
 
+#include "base/held_signals.h"
+
 namespace unwrite::mcp {
 
 std::string cause_of(const Json& meta, const Json& client) {
@@ -28,6 +30,7 @@ Progress::Progress(const ToolCall& call, const std::function<void(const std::str
                    std::chrono::milliseconds every) {
     if (call.progress_token.is_null()) return;
     thread_ = std::jthread([&call, &send, every](const std::stop_token& stop) {
+        const HeldSignals held;  // the thread that edits decides when they end the process
         std::mutex mutex;
         std::condition_variable_any stopped;
         std::unique_lock lock(mutex);

@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "base/crash_point.h"
+#include "base/held_signals.h"
 #include "edit/report.h"
 #include "edit/text_safety.h"
 
@@ -255,6 +256,7 @@ Result<> Editing::carry_out(EditRoom& room, const EditPlan& plan) {
                 record.directories.push_back(path);
         }
     }
+    const HeldSignals whole_or_nothing;
     TRY(begin_edit(room.operations, room.asker, "edit", record));
     crash_point("edit.begun");
     std::size_t done = 0;
@@ -329,6 +331,7 @@ Result<edit::Undone> Editing::undo(EditRoom& room) {
     TRY(room.files.lock());
     TRY(finish_killed_edits(room.operations, room.asker, room.files));
     undo_record_.token = room.files.token();
+    const HeldSignals whole_or_nothing;
     RecordedUndo files(room, undo_record_);
     auto undone = entries_.undo(kSession, files);
     if (!undone && undone.error().kind() == ErrorKind::kRecovery) {

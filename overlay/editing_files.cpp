@@ -1,6 +1,7 @@
 #include "overlay/editing_files.h"
 
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include "base/open_beneath.h"
 #include "base/syscalls.h"
 #include "edit/text_safety.h"
+#include "overlay/exchange.h"
 
 namespace unwrite::overlay {
 
@@ -79,18 +81,23 @@ Error changed(const std::string& path) {
 
 Result<std::unique_ptr<EditFiles>> EditFiles::open(UniqueFd root, EditFilesOptions options) {
     TRY_ASSIGN(std::string token, random_token());
-    return std::unique_ptr<EditFiles>(
+    std::unique_ptr<EditFiles> files(
         new EditFiles(std::move(root), std::move(options), std::move(token)));
+    files->exchanges_ = ::ioctl(files->root_.get(), kProbeCommand) == 0;
+    return files;
+}
+
+Result<bool> EditFiles::try_lock() {
+    TRY_ASSIGN(UniqueFd fd, sys::open_beneath(root_.get(), "", O_RDONLY | O_DIRECTORY, 0));
+    TRY_ASSIGN(const bool held, sys::try_lock_file(fd.get()));
+    if (held) lock_ = std::move(fd);
+    return held;
 }
 
 Result<> EditFiles::lock() {
-    TRY_ASSIGN(UniqueFd fd, sys::open_beneath(root_.get(), "", O_RDONLY | O_DIRECTORY, 0));
     for (int tries = 0; tries < 1000; ++tries) {
-        TRY_ASSIGN(const bool held, sys::try_lock_file(fd.get()));
-        if (held) {
-            lock_ = std::move(fd);
-            return {};
-        }
+        TRY_ASSIGN(const bool held, try_lock());
+        if (held) return {};
         ::poll(nullptr, 0, 10);
     }
     return Error(ErrorKind::kConflict, EAGAIN, "another edit of this workspace is still going on",
@@ -114,6 +121,13 @@ Error EditFiles::denied(const std::string& path, bool write) const {
     return {ErrorKind::kRefused, EACCES,
             "Path '" + shown + "' matched denied pattern '" + rule->pattern + "' (" + rule->source +
                 ")" + (rule->reason.empty() ? "" : ": " + rule->reason)};
+}
+
+// What failed in the end, in words.
+Error EditFiles::refusal(const std::string& path, const Error& error) const {
+    if (error.number() == ECANCELED || error.number() == EEXIST) return changed(path);
+    if (error.number() == EACCES && error.text().empty()) return denied(path, true);
+    return error;
 }
 
 Result<std::string> EditFiles::relative(const std::string& path) const {
@@ -244,13 +258,14 @@ Result<FileState> EditFiles::look(const std::string& path) {
     return state_at(*place, path, kAnySize);
 }
 
-Result<> EditFiles::holds(const Place& place, const std::string& path,
-                          const std::optional<Digest>& expected) const {
-    TRY_ASSIGN(const FileState now, state_at(place, path, kAnySize));
+Result<FileState> EditFiles::expect(const Place& place, const std::string& path,
+                                    const std::optional<Digest>& expected) const {
+    TRY_ASSIGN(FileState now, state_at(place, path, kAnySize));
     const bool as_expected = expected
                                  ? now.kind == FileKind::kFile && digest_of(now.bytes) == *expected
                                  : now.kind == FileKind::kAbsent;
-    return as_expected ? Result<>{} : Result<>{changed(path)};
+    if (!as_expected) return changed(path);
+    return now;
 }
 
 Result<> EditFiles::write_temporary(const Place& place, const std::string& temporary,
@@ -278,24 +293,41 @@ Result<> EditFiles::write_temporary(const Place& place, const std::string& tempo
     return sys::close(std::move(fd));
 }
 
+Result<UniqueFd> EditFiles::write_nameless(const Place& place, const std::string& bytes,
+                                           std::optional<std::uint32_t> mode) const {
+    TRY_ASSIGN(UniqueFd fd, sys::open_at(place.parent.get(), ".", O_TMPFILE | O_RDWR, 0666));
+    TRY(sys::write_all_at(fd.get(), std::as_bytes(std::span(bytes)), 0));
+    if (mode) TRY(sys::change_mode(fd.get(), *mode));
+    TRY(sys::sync(fd.get()));
+    return fd;
+}
+
 Result<> EditFiles::prepare(const std::string& path, const std::string& bytes,
                             std::optional<std::uint32_t> mode) {
     TRY_ASSIGN(const Place place, place_of(path));
+    if (exchanges_) {
+        auto nameless = write_nameless(place, bytes, mode);
+        crash_point("edit.prepared");
+        if (nameless) {
+            prepared_.insert_or_assign(path, *std::move(nameless));
+            return {};
+        }
+        if (nameless.error().number() != EOPNOTSUPP) return refusal(path, nameless.error());
+    }
     const std::string temporary = temporary_name(token_, place.name);
     const Result<> written = write_temporary(place, temporary, bytes, mode);
     crash_point("edit.prepared");
     if (written) {
-        prepared_.insert(path);
+        prepared_.insert_or_assign(path, UniqueFd());
         return {};
     }
     ignore(sys::unlink(place.parent.get(), temporary), "the first failure is reported");
-    if (written.error().number() == EACCES && written.error().text().empty())
-        return denied(path, true);
-    return written;
+    return refusal(path, written.error());
 }
 
 void EditFiles::drop_prepared() {
-    for (const std::string& path : prepared_) {
+    for (const auto& [path, file] : prepared_) {
+        if (file) continue;
         if (const auto place = place_of(path))
             ignore(sys::unlink(place->parent.get(), temporary_name(token_, place->name)),
                    "what stays is cleared away with the edit that it belongs to");
@@ -303,30 +335,58 @@ void EditFiles::drop_prepared() {
     prepared_.clear();
 }
 
+Result<> EditFiles::exchange(unsigned long command, const Place& place, const FileState& now,
+                             const UniqueFd& nameless, std::optional<std::uint32_t> mode) const {
+    ExchangeRequest request;
+    if (place.name.size() >= request.name.size()) return Error(ENAMETOOLONG);
+    request.expected = {now.bytes.size(), digest_of(now.bytes)};
+    request.mode = mode.value_or(ExchangeRequest::kKeepMode);
+    request.length = static_cast<std::uint32_t>(place.name.size());
+    std::copy(place.name.begin(), place.name.end(), request.name.begin());
+    if (::ioctl(nameless.get(), command, &request) == 0) return {};
+    return sys::last_error();
+}
+
+Result<> EditFiles::put_nameless(const Place& place, const FileState& now, const UniqueFd& file,
+                                 std::optional<std::uint32_t> mode) const {
+    if (now.kind == FileKind::kFile) return exchange(kExchangeCommand, place, now, file, mode);
+    return sys::link_fd(file.get(), place.parent.get(), place.name);
+}
+
+// A new name must still be free; an old one is replaced in one step.
+Result<> EditFiles::put_beside(const Place& place, bool replaces,
+                               const std::string& temporary) const {
+    const int parent = place.parent.get();
+    const Result<> done = sys::rename(parent, temporary, parent, place.name,
+                                      replaces ? 0 : static_cast<unsigned>(RENAME_NOREPLACE));
+    if (!done) ignore(sys::unlink(parent, temporary), "the first failure is reported");
+    return done;
+}
+
 Result<> EditFiles::put(const std::string& path, const std::optional<Digest>& expected,
                         const std::string& bytes, std::optional<std::uint32_t> mode) {
     if (!prepared_.contains(path)) TRY(prepare(path, bytes, mode));
-    prepared_.erase(path);
+    const UniqueFd file = std::move(prepared_.extract(path).mapped());
     TRY_ASSIGN(const Place place, place_of(path));
     const std::string temporary = temporary_name(token_, place.name);
     crash_point("edit.written");
-    Result<> done = holds(place, path, expected);
-    if (done) {
-        // A new name must still be free; an old one is replaced in one step.
-        const unsigned flags = expected ? 0 : static_cast<unsigned>(RENAME_NOREPLACE);
-        done = sys::rename(place.parent.get(), temporary, place.parent.get(), place.name, flags);
-        if (!done && done.error().number() == EEXIST) done = changed(path);
-    }
-    if (!done) {
+    const auto now = expect(place, path, expected);
+    Result<> done = now ? Result<>{} : Result<>{now.error()};
+    if (!now && !file) {
         ignore(sys::unlink(place.parent.get(), temporary), "the first failure is reported");
-        if (done.error().number() == EACCES && done.error().text().empty())
-            return denied(path, true);
-        return done;
+    } else if (now && file) {
+        done = put_nameless(place, *now, file, mode);
+        const bool is_beyond_it = !done && done.error().number() == EOPNOTSUPP;
+        if (is_beyond_it) done = write_temporary(place, temporary, bytes, mode);
+        if (is_beyond_it && done) done = put_beside(place, expected.has_value(), temporary);
+    } else if (now) {
+        done = put_beside(place, expected.has_value(), temporary);
     }
+    if (!done) return refusal(path, done.error());
     // The last one of a directory syncs the names of all.
-    const bool is_last =
-        std::none_of(prepared_.begin(), prepared_.end(),
-                     [&](const std::string& other) { return parent_of(other) == parent_of(path); });
+    const bool is_last = std::none_of(prepared_.begin(), prepared_.end(), [&](const auto& other) {
+        return parent_of(other.first) == parent_of(path);
+    });
     if (is_last) {
         ignore(sys::sync(place.parent.get()),
                "the file is written; its name is synced if it can be");
@@ -336,10 +396,16 @@ Result<> EditFiles::put(const std::string& path, const std::optional<Digest>& ex
 
 Result<> EditFiles::remove(const std::string& path, const Digest& expected) {
     TRY_ASSIGN(const Place place, place_of(path));
-    TRY(holds(place, path, expected));
-    Result<> done = sys::unlink(place.parent.get(), place.name);
-    if (!done && done.error().number() == EACCES) return denied(path, true);
-    return done;
+    TRY_ASSIGN(const FileState now, expect(place, path, expected));
+    Result<> done = Error(EOPNOTSUPP);
+    if (exchanges_) {
+        auto nameless = write_nameless(place, "", std::nullopt);
+        done = nameless ? exchange(kRemoveCommand, place, now, *nameless, std::nullopt)
+                        : Result<>{nameless.error()};
+    }
+    if (!done && done.error().number() == EOPNOTSUPP)
+        done = sys::unlink(place.parent.get(), place.name);
+    return done ? done : Result<>{refusal(path, done.error())};
 }
 
 Result<> EditFiles::remove_empty_directory(const std::string& path) {

@@ -2,9 +2,9 @@
 // resolved beneath the root, one file a step, each step atomic. Not thread-safe.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -31,6 +31,8 @@ class EditFiles final : public edit::Files, public edit::UndoFiles {
     /// Keeps every other editor of this root out until this object ends. Waits for at most some
     /// seconds. Errors: kConflict.
     Result<> lock();
+    /// The same without waiting: false when another edit is going on.
+    Result<bool> try_lock();
 
     /// `path` as the asker wrote it. Symbolic links on the way are followed as long as they stay
     /// below the root; FileState::path has none of them. Errors: kUsage ("Bad args: path contains
@@ -39,7 +41,7 @@ class EditFiles final : public edit::Files, public edit::UndoFiles {
     Result<edit::FileState> look(const std::string& path, std::uint64_t max_bytes) override;
 
     // These take FileState::path.
-    /// Writes and syncs what put() of the same path shall put in place, beside it.
+    /// Writes and syncs what put() of the same path shall put in place.
     Result<> prepare(const std::string& path, const std::string& bytes,
                      std::optional<std::uint32_t> mode) override;
     void drop_prepared() override;
@@ -77,18 +79,32 @@ class EditFiles final : public edit::Files, public edit::UndoFiles {
     Result<Place> place_of(const std::string& path) const;
     Result<edit::FileState> state_at(const Place& place, const std::string& path,
                                      std::uint64_t max_bytes) const;
-    Result<> holds(const Place& place, const std::string& path,
-                   const std::optional<Digest>& expected) const;
+    /// What is there, if that is what is expected (nothing: no file); else kConflict.
+    Result<edit::FileState> expect(const Place& place, const std::string& path,
+                                   const std::optional<Digest>& expected) const;
     Result<> write_temporary(const Place& place, const std::string& temporary,
                              const std::string& bytes, std::optional<std::uint32_t> mode) const;
+    Result<UniqueFd> write_nameless(const Place& place, const std::string& bytes,
+                                    std::optional<std::uint32_t> mode) const;
+    /// The last step, by the daemon. `now`: what was there a moment ago, and must still be.
+    /// EOPNOTSUPP: it cannot do it for this file.
+    Result<> exchange(unsigned long command, const Place& place, const edit::FileState& now,
+                      const UniqueFd& nameless, std::optional<std::uint32_t> mode) const;
+    Result<> put_nameless(const Place& place, const edit::FileState& now, const UniqueFd& file,
+                          std::optional<std::uint32_t> mode) const;
+    Result<> put_beside(const Place& place, bool replaces, const std::string& temporary) const;
     const Rule* refusing(const std::string& path, bool write, bool agent) const;
     Error denied(const std::string& path, bool write) const;
+    Error refusal(const std::string& path, const Error& error) const;
 
     UniqueFd root_;
     UniqueFd lock_;
     EditFilesOptions options_;
     std::string token_;
-    std::set<std::string> prepared_;  // paths whose temporary file is written
+    bool exchanges_ = false;  // the daemon takes the last step (exchange.h)
+    // Paths whose new bytes are written: to a file without a name, or (no descriptor) to one beside
+    // the old one, where nothing else can be had.
+    std::map<std::string, UniqueFd> prepared_;
 };
 
 }  // namespace unwrite::overlay

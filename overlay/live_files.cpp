@@ -65,12 +65,17 @@ Result<std::size_t> LiveTree::write(const Caller& caller, NodeId id, sys::ConstB
         TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
         TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
         TRY(require_regular(object));
-        TRY(capture_.content(who, object, offset, data.size()));
         TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kWrite));
         const int fd = handle->fd.get();
+        std::uint64_t at = offset;
+        if (caller.end != nullptr) {
+            TRY_ASSIGN(const struct stat st, sys::stat_fd(fd));
+            *caller.end = at = static_cast<std::uint64_t>(st.st_size);
+        }
+        TRY(capture_.content(who, object, at, data.size()));
         if (kill_privileges) TRY(clear_privileges(caller, object, fd));
         crash_point("tree.write.before");
-        auto written = sys::write_some_at(fd, data, offset);
+        auto written = sys::write_some_at(fd, data, at);
         crash_point("tree.write.after");
         capture_.wrote(object->key(), fd);
         return written;

@@ -130,6 +130,7 @@ Result<Entry> LiveTree::lookup(const Caller& /*caller*/, NodeId parent, std::str
 void LiveTree::forget(NodeId id, std::uint64_t lookups) {
     const ObjectPtr gone = objects_.forget(id, lookups);
     if (!gone) return;
+    forget_nameless(id);
     if (lookout_) lookout_->forget(gone);
     if (gone->is_loose()) {
         capture_.drop_created(gone->key());
@@ -230,6 +231,11 @@ Result<Entry> LiveTree::tmpfile(const Caller& caller, NodeId parent, mode_t mode
     capture_.note(key);
     const ObjectPtr object = objects_.learn(key, x.st.st_mode, nullptr, {}, 1);
     objects_.keep(object, std::make_shared<Handle>(Handle{std::move(made), Access::kWrite}));
+    {
+        const std::lock_guard lock(nameless_mutex_);
+        nameless_.insert_or_assign(object->id(), directory);
+        any_nameless_.store(true);
+    }
     x.st.st_nlink = 0;
     return Entry{object->id(), x.st};
 }

@@ -1,6 +1,6 @@
 // LiveTree: the Tree over a real directory (see tree.h). Each mutation: pass the gate, lock the
 // names it changes, capture, change, remember places. live_names.cpp makes and removes names,
-// live_rename.cpp moves them, live_files.cpp has content,
+// live_rename.cpp moves them, live_exchange.cpp exchanges files, live_files.cpp has content,
 // live_unseen.cpp content that the kernel changes by itself, live_attributes.cpp the rest.
 #pragma once
 
@@ -50,6 +50,11 @@ class LiveTree final : public Tree {
                     std::string_view to_name, unsigned flags) override;
     Result<Entry> link(const Caller& caller, NodeId id, NodeId to_parent,
                        std::string_view to_name) override;
+    Result<NodeId> made_in(NodeId nameless) override;
+    Result<NodeId> exchange(const Caller& caller, NodeId made, std::string_view name,
+                            const ExpectedBytes& expected, std::optional<mode_t> mode) override;
+    Result<> remove_expected(const Caller& caller, NodeId made, std::string_view name,
+                             const ExpectedBytes& expected) override;
     Result<> allow_unseen() override;
     Result<HandlePtr> backing(const Caller& caller, NodeId id, bool writes) override;
     Result<> begin_unseen(const Caller& caller, NodeId id) override;
@@ -117,6 +122,7 @@ class LiveTree final : public Tree {
     /// Makes one object at (directory fd, name) with a mode that has the umask applied.
     using Maker = std::function<Result<>(int directory, const std::string& name, mode_t mode)>;
     struct Side;  // one side of a rename
+    struct Swap;  // of an exchange
 
     /// For Turns: a name.
     static std::size_t thing_of(NodeId parent, std::string_view name) {
@@ -147,6 +153,15 @@ class LiveTree final : public Tree {
     Result<> rename_locked(const Who& who, Side& from, Side& to, unsigned flags);
     Result<> move_over(Side& from, Side& to, unsigned flags);
     Result<> placed(Side& from, Side& to, unsigned flags);
+    void forget_nameless(NodeId id);
+    Result<ObjectPtr> directory_of(const ObjectPtr& nameless) const;
+    template <class Change>
+    Result<> at_expected(const Caller& caller, NodeId made, std::string_view name,
+                         const ExpectedBytes& expected, const Change& change);
+    Result<> open_swap(const Caller& caller, Swap& swap, const ExpectedBytes& expected) const;
+    Result<NodeId> exchange_locked(const Who& who, Swap& swap);
+    /// The name goes from the old file, which the journal keeps if it needs it, to the new one.
+    Result<> put_over(const Swap& swap);
     Result<struct stat> setattr_as(const Who& who, const Caller& caller, NodeId id,
                                    const AttributeChange& change);
     /// Captures, then runs `change` on the object's descriptor.
@@ -175,6 +190,10 @@ class LiveTree final : public Tree {
     dev_t held_device_ = 0;                       // whose files can be
     // A file is watched when it is used unseen, and the other way round.
     std::array<std::mutex, 64> watch_locks_;
+    // The directories of files without a name, for exchange().
+    mutable std::mutex nameless_mutex_;
+    std::unordered_map<NodeId, ObjectPtr> nameless_;  // guarded by nameless_mutex_
+    std::atomic<bool> any_nameless_{false};           // ever; spares forget() the lock
     std::unique_ptr<Lookout> lookout_;  // null: nobody keeps anything long; set before serving
     std::atomic<KernelCaches*> caches_{nullptr};
 };

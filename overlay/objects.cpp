@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/lend_mode.h"
+#include "overlay/view.h"
 
 namespace unwrite::overlay {
 
@@ -135,7 +136,7 @@ ObjectPtr Objects::forget(NodeId id, std::uint64_t lookups) {
     ObjectPtr gone = std::move(found->second);
     s.objects.erase(found);
     if (gone->is_loose()) --loose_count_;
-    if (id >= kFirstAlias) {
+    if (id != preferred_id(gone->key())) {
         const std::lock_guard alias_lock(aliases_mutex_);
         const auto alias = aliases_.find(gone->key());
         if (alias != aliases_.end() && alias->second == id) aliases_.erase(alias);
@@ -148,6 +149,17 @@ Objects::Place Objects::place(const Object& object) const {
     return {object.parent_, object.name_};
 }
 
+std::optional<std::string> Objects::path_of(ObjectPtr object) const {
+    std::string path;
+    while (object != root_) {
+        Place where = place(*object);
+        if (!where.parent) return std::nullopt;
+        path = path.empty() ? std::move(where.name) : join_path(where.name, path);
+        object = std::move(where.parent);
+    }
+    return path;
+}
+
 void Objects::set_place(Object& object, const ObjectPtr& parent, std::string_view name) {
     ObjectPtr old;  // destroyed after the lock: it may be the last holder of a chain of parents
     {
@@ -157,6 +169,30 @@ void Objects::set_place(Object& object, const ObjectPtr& parent, std::string_vie
     const std::unique_lock lock(places_);
     old = std::exchange(object.parent_, parent);
     object.name_ = name;
+}
+
+ObjectPtr Objects::exchange(const ObjectPtr& old, const ObjectPtr& made) {
+    const auto heir = std::make_shared<Object>(old->id(), made->key(), made->type());
+    const auto rest = std::make_shared<Object>(made->id(), old->key(), old->type());
+    const Place where = place(*old);
+    heir->parent_ = where.parent;  // nobody else knows it yet
+    heir->name_ = where.name;
+    {
+        Shard& one = shard(old->id());
+        Shard& other = shard(made->id());
+        std::unique_lock first((&one < &other ? one : other).mutex);
+        std::unique_lock<std::shared_mutex> second;
+        if (&one != &other) second = std::unique_lock((&one < &other ? other : one).mutex);
+        heir->lookups_ = old->lookups_;
+        rest->lookups_ = made->lookups_;
+        one.objects.insert_or_assign(old->id(), heir);
+        other.objects.insert_or_assign(made->id(), rest);
+        const std::lock_guard aliases(aliases_mutex_);
+        aliases_.insert_or_assign(heir->key(), heir->id());
+        aliases_.insert_or_assign(rest->key(), rest->id());
+    }
+    if (HandlePtr handle = cached(*made, Access::kPath)) keep(heir, std::move(handle));
+    return heir;
 }
 
 // By key: a directory that was forgotten and looked up again is another Object.

@@ -12,6 +12,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <unordered_map>
@@ -82,12 +83,18 @@ class Objects {
         std::string name;
     };
     Place place(const Object& object) const;
+    /// Relative to the root, "" for the root; nothing when it, or what it lies in, was removed.
+    std::optional<std::string> path_of(ObjectPtr object) const;
     void set_place(Object& object, const ObjectPtr& parent, std::string_view name);
     void set_in_attic(Object& object) { set_place(object, nullptr, {}); }
     /// Its name (parent, name) was taken: it is in the attic unless it is known by another name. A
     /// directory that somebody still has open is dead to the kernel for ever: when it comes back,
     /// it is another object with another id.
     void lost_name(Object& object, const ObjectKey& parent, std::string_view name);
+    /// Two files change places behind their ids: whoever knows one by its id has the other one from
+    /// now on. Both are in the table; the ids' places stay. Returns what `old`'s id means now. Gate
+    /// closed, NameLock of the place held.
+    ObjectPtr exchange(const ObjectPtr& old, const ObjectPtr& made);
     /// As set_place for a key that may not be in the table; a parent that is not leaves it unplaced
     /// (found by scan).
     void moved(const ObjectKey& key, const ObjectKey& parent, std::string_view name);

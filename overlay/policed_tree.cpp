@@ -158,16 +158,8 @@ void PolicedTree::forget(NodeId id, std::uint64_t lookups) {
 // ---- judging
 
 std::optional<std::string> PolicedTree::path_of(NodeId id) const {
-    std::string path;
-    auto object = objects_.get(id);
-    while (object && *object != objects_.root()) {
-        Objects::Place place = objects_.place(**object);
-        if (!place.parent) return std::nullopt;
-        path = path.empty() ? std::move(place.name) : join_path(place.name, path);
-        object = std::move(place.parent);
-    }
-    if (!object) return std::nullopt;
-    return path;
+    const auto object = objects_.get(id);
+    return object ? objects_.path_of(*object) : std::nullopt;
 }
 
 std::optional<std::string> PolicedTree::path_below(NodeId parent, std::string_view name) const {
@@ -376,6 +368,25 @@ Result<Entry> PolicedTree::link(const Caller& caller, NodeId id, NodeId to_paren
                        [&] { return tree_.link(caller, id, to_parent, to_name); });
     if (linked && (mark.protects() || mark_of(id).protects())) forget_aliases();
     return linked;
+}
+
+Result<NodeId> PolicedTree::exchange(const Caller& caller, NodeId made, std::string_view name,
+                                     const ExpectedBytes& expected, std::optional<mode_t> mode) {
+    TRY_ASSIGN(const NodeId parent, tree_.made_in(made));
+    const std::shared_lock lock(moving_);
+    TRY(may_take(caller, "edit", parent, name, S_IFREG));
+    TRY(may_replace(caller, parent, parent, name, true));
+    TRY_ASSIGN(const NodeId id, tree_.exchange(caller, made, name, expected, mode));
+    stands(parent, name);
+    return id;
+}
+
+Result<> PolicedTree::remove_expected(const Caller& caller, NodeId made, std::string_view name,
+                                      const ExpectedBytes& expected) {
+    TRY_ASSIGN(const NodeId parent, tree_.made_in(made));
+    TRY(may_take(caller, "unlink", parent, name, S_IFREG, Leaves::kNotExecutable));
+    TRY(may_lose_name(caller, "unlink", parent, name, true));
+    return tree_.remove_expected(caller, made, name, expected);
 }
 
 // What stands at a name now, past the policy; nothing when the name is absent.

@@ -104,6 +104,11 @@ class PolicedTree final : public Tree {
                     std::string_view to_name, unsigned flags) override;
     Result<Entry> link(const Caller& caller, NodeId id, NodeId to_parent,
                        std::string_view to_name) override;
+    Result<NodeId> made_in(NodeId nameless) override { return tree_.made_in(nameless); }
+    Result<NodeId> exchange(const Caller& caller, NodeId made, std::string_view name,
+                            const ExpectedBytes& expected, std::optional<mode_t> mode) override;
+    Result<> remove_expected(const Caller& caller, NodeId made, std::string_view name,
+                             const ExpectedBytes& expected) override;
     Result<> allow_unseen() override { return tree_.allow_unseen(); }
     Result<HandlePtr> backing(const Caller& caller, NodeId id, bool writes) override;
     Result<> begin_unseen(const Caller& caller, NodeId id) override;

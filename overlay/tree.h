@@ -15,6 +15,7 @@
 
 #include "base/object_key.h"
 #include "base/syscalls.h"
+#include "overlay/exchange.h"
 #include "overlay/handle.h"
 #include "overlay/waiting.h"
 
@@ -33,6 +34,9 @@ struct Caller {
     /// Where to put the number of the question that the request must wait for (waiting.h); null:
     /// it cannot wait.
     QuestionNumber* question = nullptr;
+    /// For a write to a file that is open for appending: it goes to where the file ends, which is
+    /// put here. Null: the write says where it goes.
+    std::uint64_t* end = nullptr;
 };
 
 /// An id with its attributes; each Entry returned counts one lookup that forget() gives back.
@@ -103,6 +107,9 @@ class KernelCaches {
     virtual void forget(const Restored& restored) = 0;
     /// Called after the gate is open again: events for watchers.
     virtual void announce(const Restored& restored) = 0;
+    /// Called with the gate open and no lock held, after a file was exchanged or removed below the
+    /// kernel (Tree::exchange()): it forgets what changed, and watchers are told. Does not wait.
+    virtual void exchanged(const Restored& changed) = 0;
 };
 
 /// Whether reading moves a file's access time, as the real filesystem does it (relatime).
@@ -161,6 +168,17 @@ class Tree {
                             NodeId to_parent, std::string_view to_name, unsigned flags) = 0;
     virtual Result<Entry> link(const Caller& caller, NodeId id, NodeId to_parent,
                                std::string_view to_name) = 0;
+    /// The directory in which tmpfile() made it. EINVAL when it has, or had, a name.
+    virtual Result<NodeId> made_in(NodeId nameless) = 0;
+    /// `made`, which tmpfile() made, takes the place of the file `name` in made_in(made) if that
+    /// holds what is expected (exchange.h), and gets its owner, mode and attributes. Returns the id
+    /// that the kernel knows the name by: it is the new file from now on, for whoever has it open
+    /// as well. ECANCELED when something else stands there; EPERM in a sticky directory.
+    virtual Result<NodeId> exchange(const Caller& caller, NodeId made, std::string_view name,
+                                    const ExpectedBytes& expected, std::optional<mode_t> mode) = 0;
+    /// Removes that file, on the same condition.
+    virtual Result<> remove_expected(const Caller& caller, NodeId made, std::string_view name,
+                                     const ExpectedBytes& expected) = 0;
 
     /// Makes ready, once and before serving, what backing() and begin_unseen() need: who writes
     /// unseen must be held while a state is restored (base/write_hold.h, errors as there).

@@ -6,6 +6,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/decision.h"
+#include "cli/editing_room.h"
 #include "cli/git_commit.h"
 #include "cli/help.h"
 #include "cli/interruptions.h"
@@ -74,6 +75,7 @@ Result<int> commit(Context& context, const CommitOptions& options) {
         TRY_ASSIGN(paths.emplace_back(), workspace.inside(context.base, path));
     }
     if (options.git) TRY(expect_git_message(options.text));
+    TRY(finish_edits(context, workspace, Before::kAccept));
     // The root's path is everything.
     const bool whole = std::find(paths.begin(), paths.end(), "") != paths.end();
     if (!paths.empty() && !whole)

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/commands/commands.h"
+#include "cli/editing_room.h"
 #include "cli/git_words.h"
 #include "cli/heaps.h"
 #include "cli/help.h"
@@ -131,6 +132,8 @@ Result<int> line(Context& context) {
 Result<int> status(Context& context, const StatusOptions& options) {
     if (options.line && options.since.empty() && !context.json) return line(context);
     TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
+    ignore(finish_edits(context, workspace, Before::kShow),
+           "what cannot be finished now is shown as it is, and finished by the next edit");
     TRY_ASSIGN(const overlay::Status found,
                workspace.operations().status(options.since, !options.line));
     const bool lists = context.json || !options.line;

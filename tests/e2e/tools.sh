@@ -1,5 +1,5 @@
 # The tools of an agent: `unwrite mcp` as its clients speak to it (tools_client.py, approving_client.py,
-# foreign_client.py, killed_client.py), and read, edit and apply.
+# foreign_client.py, killed_client.py, racing_client.py), and read, edit and apply.
 # shellcheck shell=bash
 
 client() { python3 "$here/tools_client.py" "$@"; }
@@ -75,6 +75,22 @@ S66_S160_what_others_write_must_be_read_again() {
     begin
     python3 "$here/foreign_client.py" foreign_writes "$program" "$W"
     cd /
+}
+
+S66_S141_S160_no_line_of_another_program_is_lost() {
+    begin
+    local seconds=8
+    [[ -z ${UNWRITE_LONG:-} ]] || seconds=60
+    python3 "$here/racing_client.py" appended "$program" "$W" "$seconds"
+    cd /
+    check_state
+}
+
+S15_S145_interrupted_means_whole_or_nothing() {
+    begin
+    python3 "$here/racing_client.py" interrupted "$program" "$W"
+    cd /
+    check_state
 }
 
 S15_S66_S145_S160_an_edit_that_fails_half_way_leaves_what_was() {

@@ -88,6 +88,16 @@ class SlowTree final : public overlay::Tree {
     Result<Entry> link(const Caller& caller, NodeId id, NodeId to, View to_name) override {
         return tree_.link(caller, id, to, to_name);
     }
+    Result<NodeId> made_in(NodeId nameless) override { return tree_.made_in(nameless); }
+    Result<NodeId> exchange(const Caller& caller, NodeId made, View name,
+                            const overlay::ExpectedBytes& expected,
+                            std::optional<mode_t> mode) override {
+        return tree_.exchange(caller, made, name, expected, mode);
+    }
+    Result<> remove_expected(const Caller& caller, NodeId made, View name,
+                             const overlay::ExpectedBytes& expected) override {
+        return tree_.remove_expected(caller, made, name, expected);
+    }
     Result<std::size_t> read(NodeId id, sys::Bytes out, std::uint64_t offset,
                              overlay::AccessTime time) override {
         wait_while(holds_reads);

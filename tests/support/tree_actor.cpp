@@ -170,6 +170,35 @@ int TreeActor::temporary(const std::string& directory, std::string_view data,
     });
 }
 
+int TreeActor::with_nameless(
+    const std::string& path, std::string_view data,
+    const std::function<Result<>(NodeId made, const std::string& name)>& action) {
+    return with_parent(path, [&](NodeId parent, const std::string& name) -> Result<> {
+        TRY_ASSIGN(const overlay::Entry made, tree_.tmpfile(caller_, parent, 0600));
+        const Held file(tree_, made);
+        if (!data.empty()) {
+            const auto written = tree_.write(caller_, file.id(), bytes(data), 0, false);
+            if (!written) return written.error();
+        }
+        return action(file.id(), name);
+    });
+}
+
+int TreeActor::exchange(const std::string& path, std::string_view expected, std::string_view data,
+                        std::optional<mode_t> mode) {
+    return with_nameless(path, data, [&](NodeId made, const std::string& name) -> Result<> {
+        const auto done =
+            tree_.exchange(caller_, made, name, {expected.size(), digest_of(expected)}, mode);
+        return done ? Result<>{} : Result<>{done.error()};
+    });
+}
+
+int TreeActor::remove_expected(const std::string& path, std::string_view expected) {
+    return with_nameless(path, "", [&](NodeId made, const std::string& name) {
+        return tree_.remove_expected(caller_, made, name, {expected.size(), digest_of(expected)});
+    });
+}
+
 // ---- content
 
 int TreeActor::write(const std::string& path, std::uint64_t offset, std::string_view data) {

@@ -50,6 +50,10 @@ class TreeActor final : public Actor {
     int chmod_held(unsigned slot, mode_t mode) override;
     int create_below_held(unsigned slot, const std::string& name) override;
 
+    /// The last step of an edit (overlay/exchange.h): `data` takes the place of `expected`.
+    int exchange(const std::string& path, std::string_view expected, std::string_view data,
+                 std::optional<mode_t> mode = {});
+    int remove_expected(const std::string& path, std::string_view expected);
     /// The content of a regular file.
     Result<std::string> read(const std::string& path);
     Result<struct stat> stat(const std::string& path);
@@ -59,6 +63,10 @@ class TreeActor final : public Actor {
     class Held;
     Result<Held> find(const std::string& path);
     Result<Held> find_regular(const std::string& path);
+    /// `action` gets a new file without a name that holds `data`, in the directory of `path`.
+    int with_nameless(
+        const std::string& path, std::string_view data,
+        const std::function<Result<>(overlay::NodeId made, const std::string& name)>& action);
     int with_parent(
         const std::string& path,
         const std::function<Result<>(overlay::NodeId parent, const std::string& name)>& action);

@@ -1,0 +1,154 @@
+"""Edit and Undo beside programs that append to the same file, and interrupted. Used by tools.sh."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+from tools_client import Client, check, get, lp1, put
+
+# Appends "NAME N" until its input ends, and says at the end how many such lines were written: with
+# a file that it opens each time, or with one that it has open all the time.
+WRITER = """
+import os, select, sys, time
+name, path, keeps, pause = sys.argv[1], sys.argv[2], sys.argv[3] == "keeps", float(sys.argv[4])
+flags = os.O_WRONLY | os.O_APPEND
+fd = os.open(path, flags)
+n = 0
+while not select.select([sys.stdin], [], [], 0)[0]:
+    if not keeps:
+        os.close(fd)
+        fd = os.open(path, flags)
+    n += 1
+    assert os.write(fd, b"%s %d\\n" % (name.encode(), n)) > 0
+    time.sleep(pause)
+print(n)
+"""
+
+
+def writers(path, kinds, pause):
+    return {kind: subprocess.Popen([sys.executable, "-c", WRITER, kind, path, kind, str(pause)],
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            for kind in kinds}
+
+
+def written(running):
+    return {kind: int(process.communicate("")[0]) for kind, process in running.items()}
+
+
+def lines_of(path, kind):
+    head = kind.encode() + b" "
+    return [int(line[len(head):]) for line in get(path).split(b"\n") if line.startswith(head)]
+
+
+def round_of(client, pause, seconds):
+    """Edits the first line of "log" again and again, and takes every second edit back at once."""
+    running = writers("log", ("opens", "keeps"), pause)
+    end = time.monotonic() + seconds
+    edited = undone = tries = 0
+    while time.monotonic() < end:
+        tries += 1
+        client.call("Read", path="log", start_line=1, end_line=1)
+        now = get("log").split(b"\n", 1)[0].decode()
+        answer = client.call("Edit", path="log", old_snippet=now, new_snippet=f"head {tries}")
+        if answer["isError"]:
+            status = answer["structuredContent"]["status"]
+            check(status in ("stale_file", "no_match"), answer)
+            continue
+        edited += 1
+        if edited % 2 == 0:
+            undone += not client.call("Undo")["isError"]
+    counts = written(running)
+    print(f"{tries} tries, {edited} edits, {undone} taken back, lines: {counts}")
+    for kind, count in counts.items():
+        there = lines_of("log", kind)
+        lost = sorted(set(range(1, count + 1)) - set(there))
+        check(not lost, f"{kind}: {len(lost)} of {count} lines are lost, {lost[:10]}")
+        check(there == sorted(there) and len(there) == count, f"{kind}: lines twice or out of order")
+    check(edited > 0, f"no edit of {tries} was done")
+    return undone
+
+
+def appended(program, directory, seconds):
+    """Every line whose write returned is in the file, in order and once, whoever edits it."""
+    os.chdir(directory)
+    client = Client(program, directory, "modern")
+    for pause in (0.004, 0.05):
+        with open("log", "w", encoding="ascii") as file:
+            file.write("head 0\n")
+        undone = round_of(client, pause, float(seconds) / 2)
+    check(undone > 0, "nothing was taken back")
+    client.end()
+
+
+FILES = [f"many/{number}" for number in range(80)]
+
+
+def patch_to(text):
+    """All files: whatever they hold becomes `text`."""
+    return lp1(**{name: f"R 1\n{get(name).decode()}.\n{text}\n.\n" for name in FILES})
+
+
+def whole(what):
+    held = {get(name) for name in FILES}
+    strays = [name for name in os.listdir("many") if not name.isdigit()]
+    check(len(held) == 1, f"{what}: a half is left, {held}")
+    check(not strays, f"{what}: {strays} are left")
+    return held.pop()
+
+
+def interrupted(program, directory):
+    """A signal in the middle of an edit of many files waits; what a kill leaves is taken back."""
+    os.chdir(directory)
+    os.mkdir("many")
+    for name in FILES:
+        put(name, b"start\n")
+    apply = [program, "-C", directory, "apply", "-"]
+    begun = time.monotonic()
+    subprocess.run(apply, input=patch_to("timed").encode(), check=True, stdout=subprocess.DEVNULL)
+    takes = time.monotonic() - begun
+    done = 0
+    for number, sent in enumerate((signal.SIGINT, signal.SIGTERM, signal.SIGHUP) * 4):
+        text = f"{sent.name} {number}"
+        edit = subprocess.Popen(apply, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        edit.stdin.write(patch_to(text).encode())
+        edit.stdin.close()
+        time.sleep(takes * (number + 1) / 13)
+        edit.send_signal(sent)
+        edit.wait(60)
+        done += whole(f"apply, {sent.name}") == text.encode() + b"\n"
+    check(done > 0, "no edit was done")
+
+    for number in range(6):
+        client = Client(program, directory, "modern")
+        for name in FILES:
+            client.call("Read", path=name)
+        client.send(client.message("tools/call", {"name": "Edit", "arguments": {
+            "patch": patch_to(f"server {number}")}}))
+        time.sleep(takes * (number + 1) / 7)
+        client.process.send_signal(signal.SIGTERM)
+        client.process.wait(60)
+        whole("the server, SIGTERM")
+
+    killed = 0
+    for number, command in enumerate((["status"], ["commit", "--yes"], ["commit", "many", "--yes"]) * 3):
+        before = whole("before")
+        edit = subprocess.Popen(apply, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        edit.stdin.write(patch_to(f"killed {number}").encode())
+        edit.stdin.close()
+        end = time.monotonic() + takes * 4
+        while get(FILES[20]) == before and time.monotonic() < end:
+            time.sleep(0.001)
+        edit.kill()
+        edit.wait(60)
+        killed += len({get(name) for name in FILES}) > 1
+        subprocess.run([program, "-C", directory, *command], stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL, check=False)
+        whole(" ".join(command))
+    check(killed > 0, "no edit was killed half-way")
+    print(f"{done} of 12 edits done, {killed} of 9 killed half-way")
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]](*sys.argv[2:])
