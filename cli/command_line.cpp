@@ -66,6 +66,7 @@ constexpr std::array kCommands = {
     NamedCommand{kAgents, "git", add<add_git>},
     NamedCommand{kAgents, "why", add<add_why>},
     NamedCommand{kAgents, "policy", add_policy},
+    NamedCommand{kCare, "list", add<add_list>},
     NamedCommand{kCare, "config", add<add_config>},
     NamedCommand{kCare, "recover", add<add_recover>},
     NamedCommand{kCare, "check", add<add_check>},

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -19,14 +20,19 @@
 #include <thread>
 
 #include "base/log.h"
+#include "base/process_title.h"
 #include "base/syscalls.h"
 #include "cli/config_service.h"
 #include "cli/editing_room.h"
+#include "cli/known_agents.h"
+#include "cli/text.h"
 #include "control/rendezvous.h"
 #include "control/server.h"
 #include "fs/mount.h"
+#include "journal/state_dir.h"
 #include "overlay/refused.h"
 #include "overlay/unmatched_rules.h"
+#include "overlay/walk.h"
 
 namespace unwrite::cli {
 
@@ -136,6 +142,34 @@ void unmount_if_unused(const std::string& mount_point) {
     log::info("the last session has gone; the mount is in use and stays");
 }
 
+/// A displaced object that has another name is the workspace's.
+Result<std::uint64_t> bytes_of_state(int workspace) {
+    TRY_ASSIGN(UniqueFd state,
+               sys::open_at(workspace, journal::StateDir::kName, O_RDONLY | O_DIRECTORY));
+    std::uint64_t bytes = 0;
+    TRY(overlay::walk_below(std::move(state), [&](const std::string& path, const sys::StatX& x) {
+        const bool shared = path.starts_with("attic/") && x.st.st_nlink > 1;
+        constexpr std::uint64_t kBlock = 512;  // the unit of st_blocks
+        if (S_ISREG(x.st.st_mode) && !shared)
+            bytes += static_cast<std::uint64_t>(x.st.st_blocks) * kBlock;
+        return true;
+    }));
+    return bytes;
+}
+
+/// The daemon was forked by `unwrite run -- claude`: `pkill -f claude` is not meant for it, nor is
+/// `pkill claude` where the directory is named so.
+std::string title_of(const std::string& directory) {
+    const std::string name = directory.substr(directory.rfind('/') + 1);
+    std::string lower = name;
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    for (const KnownAgent& agent : known_agents()) {
+        if (lower.find(agent.name) != std::string::npos) return "unwrite: mount";
+    }
+    return "unwrite: " + harmless(name);
+}
+
 struct Served {
     std::shared_ptr<UniqueFd> workspace;  ///< the raw directory, to read the configuration anew
     std::unique_ptr<overlay::Session> session;
@@ -187,6 +221,7 @@ Result<Served> open_all(DaemonOptions& options, bool keep_stderr) {
         mount->stop();
         return {};
     };
+    service.journal_bytes = [raw = served.workspace] { return bytes_of_state(raw->get()); };
     service.ending = [mount = served.mount.get()] { return mount->is_ending(); };
     serve_config(service, served.workspace, *served.session);
     if (options.with_sessions)
@@ -267,6 +302,7 @@ void become_daemon(DaemonOptions options, const UniqueFd& report_to) {
         }
     };
     close_others({options.workspace.get(), report_to.get()});
+    sys::set_process_title(title_of(options.mount_point));
     const bool moved = ::chdir("/") == 0;
     if (!moved) report(sys::last_error());
     ::_exit(moved && serve_with(std::move(options), report, false) ? 0 : 1);

@@ -17,6 +17,7 @@
 #include "base/syscalls.h"
 #include "cli/daemon.h"
 #include "cli/processes.h"
+#include "cli/runs.h"
 #include "cli/shell_init.h"
 #include "cli/text.h"
 #include "fs/mount.h"
@@ -267,8 +268,15 @@ Result<control::DaemonInfo> mount_directory(Context& context, const MountRequest
     }
 }
 
-Result<> unmount_workspace(Context& context, const Workspace& workspace, bool force) {
+Result<> unmount_workspace(Context& context, Workspace& workspace, bool force) {
     const control::MountPoint& mount = *workspace.mount();
+    const std::vector<RunGoingOn> runs = runs_going_on(workspace);
+    if (!runs.empty() && !force) {
+        return Error(ErrorKind::kSystem, EBUSY,
+                     "unmount " + quote_name(mount.path) + ": " + run_words(runs) +
+                         (runs.size() == 1 ? " is" : " are") + " still running there",
+                     "wait, or end it; `unwrite unmount --force` ends the mount all the same");
+    }
     const std::vector<User> users = users_below(mount.path, View::kMount, mount.mount);
     // These would lose their files; a shell that only stands there just needs to enter again.
     std::vector<User> holding = users;

@@ -23,7 +23,8 @@ struct MountRequest {
 /// where no mount can be. In the foreground it returns when the mount has ended.
 Result<control::DaemonInfo> mount_directory(Context& context, const MountRequest& request);
 
-/// Asks the daemon to end and waits until it has. `force`: though processes have files open there.
-Result<> unmount_workspace(Context& context, const Workspace& workspace, bool force);
+/// Asks the daemon to end and waits until it has. EBUSY while a run goes on there, or processes
+/// have files open, unless `force`.
+Result<> unmount_workspace(Context& context, Workspace& workspace, bool force);
 
 }  // namespace unwrite::cli

@@ -14,6 +14,7 @@ using overlay::Moved;
 
 const Dispatch::Command Dispatch::kCommands[] = {
     {"info", &Dispatch::info, true},
+    {"size", &Dispatch::size, false},
     {"progress", &Dispatch::progress, true},
     {"stop", &Dispatch::stop, false},
     {"answered", &Dispatch::answered, false},
@@ -109,6 +110,8 @@ Result<Json> Dispatch::call(const Client& client, const Request& request) {
                 .get("cause", call.asker.cause)
                 .done());
         if (call.asker.cause.size() > overlay::kMostOfCause) return too_long_a_cause();
+        for (const std::uint64_t run : agents_.take_abandoned())
+            ignore(operations_.end_run(run), "the next mount ends it");
         return (this->*command.handler)(call);
     }
     return no_such_command();
@@ -133,7 +136,14 @@ Result<Json> Dispatch::revert(const Call& call, bool dry_run, const Revert& act)
 Result<Json> Dispatch::info(Call& /*call*/) {
     DaemonInfo info = service_.info;
     info.ending = service_.ending && service_.ending();
+    info.runs = agents_.living();
     return encode(info);
+}
+
+Result<Json> Dispatch::size(Call& /*call*/) {
+    if (!service_.journal_bytes) return Json{{"bytes", 0}};
+    TRY_ASSIGN(const std::uint64_t bytes, service_.journal_bytes());
+    return Json{{"bytes", bytes}};
 }
 
 Result<Json> Dispatch::progress(Call& /*call*/) {

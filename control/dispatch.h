@@ -14,8 +14,9 @@ namespace unwrite::control {
 /// What the daemon offers besides the operations.
 struct Service {
     DaemonInfo info;
-    std::function<Result<>()> stop;  ///< begins the unmount and returns
-    std::function<bool()> ending;    ///< whether it began, for any reason; may be empty
+    std::function<Result<>()> stop;                          ///< begins the unmount and returns
+    std::function<Result<std::uint64_t>()> journal_bytes{};  ///< on the disk; null: not known
+    std::function<bool()> ending;  ///< whether it began, for any reason; may be empty
     /// Reads the configuration anew and puts its policy in force, unless it is only to be checked.
     /// Answers with its rules that are about no name in the workspace.
     std::function<Result<std::vector<overlay::RuleShown>>(const overlay::Asker& asker,
@@ -72,6 +73,7 @@ class Dispatch {
     static const Command kCommands[];
 
     Result<Json> info(Call& call);
+    Result<Json> size(Call& call);
     Result<Json> progress(Call& call);
     Result<Json> stop(Call& call);
     Result<Json> answered(Call& call);

@@ -39,7 +39,7 @@ bool is_same(const Process& one, const Process& other) {
 
 bool is_alive(const Process& process) {
     const Result<Process> now = read_process(process.pid);
-    return now && is_same(*now, process);
+    return now && !now->ended && is_same(*now, process);
 }
 
 }  // namespace
@@ -61,7 +61,8 @@ Result<Process> read_process(pid_t pid) {
     const std::size_t end = text.rfind(')');
     if (end == std::string::npos || end + 2 >= text.size()) return Error(ENOENT);
     const std::string_view rest = std::string_view(text).substr(end + 2);
-    return Process{pid, number_at<pid_t>(rest, 1), number_at<std::uint64_t>(rest, 19)};
+    const bool ended = rest.starts_with('Z') || rest.starts_with('X');
+    return Process{pid, number_at<pid_t>(rest, 1), number_at<std::uint64_t>(rest, 19), ended};
 }
 
 Result<Held> hold(pid_t pid, const Peer& asker) {
@@ -149,11 +150,32 @@ std::optional<std::uint64_t> Agents::run_of(pid_t pid) {
     return std::nullopt;
 }
 
+std::vector<std::uint64_t> Agents::living() {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::uint64_t> numbers;
+    for (const Run& run : runs_)
+        if (is_alive(run.guard)) numbers.push_back(run.number);
+    return numbers;
+}
+
+std::vector<std::uint64_t> Agents::take_abandoned() {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::uint64_t> numbers;
+    std::erase_if(runs_, [&](const Run& run) {
+        if (run.starter.pid == 0 || is_alive(run.guard) || is_alive(run.starter)) return false;
+        numbers.push_back(run.number);
+        return true;
+    });
+    return numbers;
+}
+
 bool Agents::is_agent(pid_t pid) {
     const std::lock_guard lock(mutex_);
-    std::erase_if(runs_,
-                  [](const Run& run) { return run.starter.pid != 0 && !is_alive(run.guard); });
-    if (runs_.empty()) return false;
+    // Those that were adopted are taken out when they end.
+    const bool any = std::any_of(runs_.begin(), runs_.end(), [](const Run& run) {
+        return run.starter.pid == 0 || is_alive(run.guard);
+    });
+    if (!any) return false;
     for (int generation = 0; generation < kMaxAncestors; ++generation) {
         if (pid == 1) return false;
         const Result<Process> process = read_process(pid);

@@ -27,6 +27,7 @@ struct Process {
     pid_t pid = 0;
     pid_t parent = 0;
     std::uint64_t start = 0;  ///< in clock ticks since boot
+    bool ended = false;       ///< its parent has only not asked for its status yet
 };
 /// From /proc; ENOENT when there is no such process.
 Result<Process> read_process(pid_t pid);
@@ -57,6 +58,11 @@ class Agents {
     /// Whether `pid` is or descends from an agent. A process whose ancestry cannot be told counts
     /// as one while any run is on.
     bool is_agent(pid_t pid);
+    /// The runs whose guard is alive.
+    std::vector<std::uint64_t> living();
+    /// Those that nobody ends any more, for guard and starter are gone; each once. Not adopted
+    /// ones.
+    std::vector<std::uint64_t> take_abandoned();
     /// The run that `pid` belongs to; nothing when it is none's, or cannot be told.
     std::optional<std::uint64_t> run_of(pid_t pid);
 

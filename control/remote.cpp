@@ -37,6 +37,13 @@ Result<> Remote::stop() {
     return {};
 }
 
+Result<std::uint64_t> Remote::journal_bytes() {
+    TRY_ASSIGN(const Json json, ask("size", Json::object()));
+    std::uint64_t bytes = 0;
+    TRY(Fields(json).get("bytes", bytes).done());
+    return bytes;
+}
+
 Result<> Remote::note_answered() {
     TRY(ask("answered", Json::object()));
     return {};

@@ -25,6 +25,8 @@ class Remote final : public overlay::Operations, public overlay::Oversight {
     /// until it ends; or, for one that was adopted before, begins its next step. Errors: kNothing
     /// when it is an agent already, kRefused, kNotFound.
     Result<overlay::Node> adopt(const overlay::Asker& asker, const std::string& text);
+    /// How much the state directory takes on the disk.
+    Result<std::uint64_t> journal_bytes();
     /// The user has answered what becomes of an interrupted task.
     Result<> note_answered();
 

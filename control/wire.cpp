@@ -460,6 +460,7 @@ Json encode(const DaemonInfo& info) {
                 {"finished_restore", info.finished_restore},
                 {"task_open", info.task_open},
                 {"ending", info.ending},
+                {"runs", info.runs},
                 {"set_aside", encode_texts(info.set_aside)},
                 {"in_use", encode_texts(info.in_use)},
                 {"taken_back", encode_texts(info.taken_back)},
@@ -480,6 +481,7 @@ Result<> decode(const Json& json, DaemonInfo& info) {
         .get("finished_restore", info.finished_restore)
         .get("task_open", info.task_open)
         .get("ending", info.ending)
+        .get("runs", info.runs)
         .get("set_aside", info.set_aside)
         .get("in_use", info.in_use)
         .get("taken_back", info.taken_back)

@@ -27,6 +27,7 @@ struct DaemonInfo {
     std::vector<std::string> in_use;      ///< overlay::Found
     std::vector<std::string> taken_back;  ///< files of an edit that was killed half-way
     overlay::Retention retention;         ///< gc's limits as the workspace's configuration has them
+    std::vector<std::uint64_t> runs{};    ///< those that are going on, by the nodes they began at
 };
 
 /// More would not fit into an answer.

@@ -374,7 +374,7 @@ Result<NodeId> PolicedTree::exchange(const Caller& caller, NodeId made, std::str
                                      const ExpectedBytes& expected, std::optional<mode_t> mode) {
     TRY_ASSIGN(const NodeId parent, tree_.made_in(made));
     const std::shared_lock lock(moving_);
-    TRY(may_take(caller, "edit", parent, name, S_IFREG));
+    TRY(may_take(caller, "edit", parent, name, S_IFREG, {Leaves::kAnything, as_it_is(made)}));
     TRY(may_replace(caller, parent, parent, name, true));
     TRY_ASSIGN(const NodeId id, tree_.exchange(caller, made, name, expected, mode));
     stands(parent, name);
@@ -384,7 +384,7 @@ Result<NodeId> PolicedTree::exchange(const Caller& caller, NodeId made, std::str
 Result<> PolicedTree::remove_expected(const Caller& caller, NodeId made, std::string_view name,
                                       const ExpectedBytes& expected) {
     TRY_ASSIGN(const NodeId parent, tree_.made_in(made));
-    TRY(may_take(caller, "unlink", parent, name, S_IFREG, Leaves::kNotExecutable));
+    TRY(may_take(caller, "unlink", parent, name, S_IFREG, {Leaves::kNotExecutable, empty, true}));
     TRY(may_lose_name(caller, "unlink", parent, name, true));
     return tree_.remove_expected(caller, made, name, expected);
 }

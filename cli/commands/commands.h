@@ -22,6 +22,7 @@ void add_task(CLI::App& app, Context& context);
 void add_rollback(CLI::App& app, Context& context);
 void add_undo(CLI::App& app, Context& context);
 void add_redo(CLI::App& app, Context& context);
+void add_list(CLI::App& app, Context& context);
 void add_log(CLI::App& app, Context& context);
 void add_diff(CLI::App& app, Context& context);
 void add_commit(CLI::App& app, Context& context);

@@ -246,6 +246,21 @@ Result<Ran> run_command(Context& context, Workspace& workspace, const RunOptions
     return ran;
 }
 
+/// Whether the run had a hand in any of it. Who stored through a mapping is not known.
+bool has_changed(overlay::NodeNumber run, const std::vector<overlay::Change>& changes,
+                 const std::vector<overlay::Origin>& origins) {
+    const auto is_of_run = [&](overlay::OriginNumber number) {
+        if (number == 0) return true;
+        return std::any_of(origins.begin(), origins.end(), [&](const overlay::Origin& origin) {
+            return origin.number == number && origin.step == run;
+        });
+    };
+    return std::any_of(changes.begin(), changes.end(), [&](const overlay::Change& change) {
+        return change.origins.empty() ||
+               std::any_of(change.origins.begin(), change.origins.end(), is_of_run);
+    });
+}
+
 Result<overlay::Status> print_summary(Context& context, Workspace& workspace, const Ran& ran) {
     overlay::Operations& operations = workspace.operations();
     TRY_ASSIGN(const overlay::RefusedTo refused,
@@ -272,6 +287,8 @@ Result<overlay::Status> print_summary(Context& context, Workspace& workspace, co
     }
     tell_refused(context, refused.refused);
     context.notes.print(outside_run_lines(runs));
+    if (!status.changes.empty() && !has_changed(ran.node.number, status.changes, log.origins))
+        context.notes.line("Nothing was changed by this run. Meanwhile others changed files:");
     context.notes.line(summary_words(status.changes));
     if (status.changes.empty()) return status;
     context.notes.print(change_lines(heaped(status.changes), 20, colour));

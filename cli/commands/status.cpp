@@ -1,7 +1,10 @@
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
+#include "base/syscalls.h"
 #include "cli/commands/commands.h"
 #include "cli/editing_room.h"
 #include "cli/git_words.h"
@@ -62,12 +65,27 @@ void print_task(Context& context, const overlay::Status& status, const overlay::
                                  task_title(*name), status.root, time_words(root->time_ns)));
 }
 
+/// When a daemon wrote its last line; nothing where none ever did.
+std::optional<std::int64_t> last_mounted(const Workspace& workspace) {
+    const auto log = sys::stat_at(AT_FDCWD, workspace.root() + "/.unwrite/daemon.log");
+    if (!log) return std::nullopt;
+    return log->st_mtim.tv_sec * 1'000'000'000LL + log->st_mtim.tv_nsec;
+}
+
+std::string not_mounted_words(const Workspace& workspace) {
+    const auto since = last_mounted(workspace);
+    return (since ? "Not mounted since " + time_words(*since) : std::string("Not mounted")) +
+           ". What was changed since then is not recorded.";
+}
+
 void print_json(Context& context, const Workspace& workspace, const overlay::Status& status,
                 const overlay::Log& log, const overlay::Refused& refused,
                 const std::vector<OutsideRun>& outside_runs) {
     control::Json json = control::encode(status);
     json["workspace"] = control::encode_bytes(workspace.root());
     json["mounted"] = workspace.mount().has_value();
+    if (const auto since = last_mounted(workspace); since && !workspace.mount())
+        json["unmounted_ns"] = *since;
     json["files_changed"] = overlay::files_in(status.changes);
     json["git"] = control::encode_bytes(git_words(status, workspace));
     const std::string outside = repository_outside(workspace.root());
@@ -98,7 +116,9 @@ void print_text(Context& context, const Workspace& workspace, const overlay::Sta
             context.out.line(fmt::format("n{} {}", node, harmless(note)));
     }
     context.out.print(outside_run_lines(outside_runs));
-    context.out.line(summary_words(status.changes));
+    if (!workspace.mount()) context.out.line(not_mounted_words(workspace));
+    if (workspace.mount() || !status.changes.empty())
+        context.out.line(summary_words(status.changes));
     if (status.changes.empty()) return;
     context.out.print(change_lines(heaped(status.changes), 0,
                                    context.out.has_colour() ? Colour::kYes : Colour::kNo));

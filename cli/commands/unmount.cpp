@@ -42,7 +42,8 @@ void add_unmount(CLI::App& app, Context& context) {
         options, unmount);
     command->add_option("DIR", options->directory,
                         "The workspace (default: the one around the current directory)");
-    command->add_flag("--force", options->force, "Even if programs have files open there");
+    command->add_flag("--force", options->force,
+                      "Even if a run goes on there, or programs have files open");
     describe(*command, {.usage = "[OPTIONS] [DIR]",
                         .examples = {{"unwrite unmount", "the one around you"},
                                      {"unwrite unmount ~/project --force", "close files, too"}}});
