@@ -272,6 +272,8 @@ Result<> unmount_workspace(Context& context, Workspace& workspace, bool force) {
     const control::MountPoint& mount = *workspace.mount();
     const std::vector<RunGoingOn> runs = runs_going_on(workspace);
     if (!runs.empty() && !force) {
+        // An agent is refused whatever goes on, and must not be told of --force.
+        if (const auto size = workspace.remote()->journal_bytes(); !size) return size.error();
         return Error(ErrorKind::kSystem, EBUSY,
                      "unmount " + quote_name(mount.path) + ": " + run_words(runs) +
                          (runs.size() == 1 ? " is" : " are") + " still running there",
