@@ -52,8 +52,10 @@ Result<> look_at_leaving(Locator& locator, const WantedNames& wanted, const Look
     for (const auto& [at, object] : wanted) {
         if (object) stays.insert(*object);
     }
+    // Names lie below each other: each object is looked at once.
+    std::unordered_set<ObjectKey> seen;
     const Look look_at = [&](const std::string& path, const sys::StatX& x) -> Result<bool> {
-        if (stays.contains(key_of(x))) return false;
+        if (stays.contains(key_of(x)) || !seen.insert(key_of(x)).second) return false;
         return look(path, x);
     };
     for (const auto& [at, object] : wanted) {
@@ -123,12 +125,13 @@ Result<std::vector<std::string>> find_outside(Locator& locator, const Capture& c
     const Look look = [&](const std::string& path, const sys::StatX& x) -> Result<bool> {
         const ObjectKey key = key_of(x);
         const Capture::Known known = capture.known(key, x.st);
+        const bool differs = S_ISREG(x.st.st_mode) && known.differs;
+        if ((known.made || known.changed) && !differs) return true;
         if (is_git_index(path) || is_git_lock(path)) return false;
-        bool ours = known.made || known.changed;
-        if (!ours) {
-            TRY_ASSIGN(ours, mentioned.has(key));
+        if (!differs) {
+            TRY_ASSIGN(const bool ours, mentioned.has(key));
+            if (ours) return true;
         }
-        if (ours && (!S_ISREG(x.st.st_mode) || !known.differs)) return true;
         found.push_back(S_ISDIR(x.st.st_mode) ? path + '/' : path);
         return false;
     };
