@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <limits>
@@ -14,7 +13,7 @@ namespace unwrite::journal {
 
 namespace {
 
-std::atomic<std::uint64_t> rows{0};
+thread_local std::uint64_t rows = 0;
 
 constexpr const char* kVfs = "unwrite";
 
@@ -108,7 +107,7 @@ Result<> Statement::bind_one(int at, const std::string& value) {
 }
 
 std::uint64_t rows_read() {
-    return rows.load();
+    return rows;
 }
 
 Result<bool> Statement::step() {

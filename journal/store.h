@@ -99,8 +99,7 @@ class Store {
     std::unique_ptr<State> state_;
 };
 
-/// Rows that all stores of this process have read out of their databases, for who proves that a
-/// call reads few. Thread-safe.
+/// Rows that this thread has read out of databases, so that a test can show that a call reads few.
 std::uint64_t rows_read();
 
 }  // namespace unwrite::journal
