@@ -142,14 +142,19 @@ TEST_P(Attacks, A12_ADeniedPathBehindASymlinkedDirectory) {
 TEST_P(Attacks, A13_OtherLetterCases) {
     for (const char* name : {".ENV", "dir/.Env", "ID_RSA", "x.PEM", ".Ssh"}) {
         refused(kAgent, [name] { return create_one(name); });
-        refused(kAgent, [name] { return ended(::mkdir(name, 0755)); });
+        // An empty directory harms nothing (decision 0051); what would be in it is refused.
+        EXPECT_EQ(as(kAgent, [name] { return ended(::mkdir(name, 0755)); }), 0) << name;
+        const std::string below = std::string(name) + "/x";
+        refused(kAgent, [&below] { return create_one(below.c_str()); });
+        EXPECT_EQ(as(kAgent, [name] { return ended(::rmdir(name)); }), 0) << name;
     }
 }
 
 TEST_P(Attacks, A14_OtherSpellingsOfAPath) {
     for (const char* path : {"./.env", ".//.env", "dir/../.env", "./dir/.././/.env"})
         refused(kAgent, [path] { return read_one(path); });
-    refused(bound(), [] { return ended(::mkdir(".aws/", 0755)); });
+    if (GetParam() == overlay::Subjects::kEveryone)
+        refused(kUser, [] { return ended(::mkdir(".aws/", 0755)); });
     refused(bound(), [] { return ended(::rename("empty", ".aws/")); });
 }
 

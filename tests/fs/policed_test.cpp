@@ -155,6 +155,13 @@ Calls makings() {
     };
 }
 
+/// An agent may make an empty directory under the name of a secret (decision 0051).
+Calls makings_but_mkdir() {
+    Calls calls = makings();
+    calls.erase("mkdir");
+    return calls;
+}
+
 /// What changes a directory, or its name.
 Calls on_directories() {
     return {
@@ -194,9 +201,10 @@ std::vector<Case> cases() {
         {"existing", secrets, {changes(), takings()}, {"other"}},
         {"spelled", {"./.env", "tree/../.env", ".//.env", "tolink"}, {changes()}, {"other"}},
         {"alias", {"alias"}, {changes()}, {"other"}},
-        {"absent",
-         {".env.local", "dir/id_rsa", ".ssh/new", ".git/hooks/post-merge", ".ENV.x", "a.PEM"},
-         {makings()},
+        {"absent", {".ssh/new", ".git/hooks/post-merge"}, {makings()}, {"fresh"}},
+        {"absent_secret",
+         {".env.local", "dir/id_rsa", ".ENV.x", "a.PEM"},
+         {makings_but_mkdir()},
          {"fresh"}},
         {"occupied", secrets, {makings()}, {}},
         {"directory", {".ssh", ".config/gcloud"}, {on_directories()}, {"empty"}},
