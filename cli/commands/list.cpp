@@ -96,9 +96,9 @@ void add_list(CLI::App& app, Context& context) {
     CLI::App* command =
         add_command(app, context, "list", "Show all that you have mounted, and what runs there",
                     std::make_shared<ListOptions>(), list);
-    describe(*command, {.usage = "",
-                        .examples = {{"unwrite list", ""},
-                                     {"unwrite list --json", "for a program"}}});
+    describe(*command,
+             {.usage = "",
+              .examples = {{"unwrite list", ""}, {"unwrite list --json", "for a program"}}});
 }
 
 }  // namespace unwrite::cli
