@@ -1,5 +1,6 @@
 // Ways round a policy that worked elsewhere, each tried on a real mount. A02 is the second line of
 // the list of attacks; those that the table of policed_test.cpp covers whole are not repeated.
+#include <dirent.h>
 #include <fcntl.h>
 #include <linux/falloc.h>
 #include <linux/fs.h>
@@ -11,7 +12,6 @@
 #include <cstdio>
 #include <cstring>
 #include <set>
-#include <thread>
 #include <thread>
 
 #include "tests/fs/policed.h"
