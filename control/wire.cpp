@@ -246,6 +246,8 @@ Json encode(const overlay::Status& status) {
                 {"tags", encode_tags(status.tags)},
                 {"lines", encode_lines(status.lines)},
                 {"lines_not_counted", status.lines_not_counted},
+                {"lost_objects", status.lost.objects},
+                {"lost_deltas", status.lost.deltas},
                 {"changes", encode_list(status.changes)}};
 }
 
@@ -261,6 +263,8 @@ Result<> decode(const Json& json, overlay::Status& status) {
         .get("task_open", status.task_open)
         .get("lines_not_counted", status.lines_not_counted)
         .get("steps", status.steps)
+        .get("lost_objects", status.lost.objects)
+        .get("lost_deltas", status.lost.deltas)
         .get_list("changes", status.changes)
         .done();
 }
@@ -395,55 +399,6 @@ Result<> decode(const Json& json, overlay::Decided& decided) {
         .get_list("needed", decided.needed)
         .get_list("others", decided.others)
         .get("given_up", decided.given_up)
-        .done();
-}
-
-Json encode(const overlay::Collected& collected) {
-    return Json{
-        {"nodes", collected.nodes}, {"deltas", collected.deltas}, {"objects", collected.objects}};
-}
-
-Result<> decode(const Json& json, overlay::Collected& collected) {
-    return Fields(json)
-        .get("nodes", collected.nodes)
-        .get("deltas", collected.deltas)
-        .get("objects", collected.objects)
-        .done();
-}
-
-Json encode(const overlay::Checked& checked) {
-    return Json{{"problems", encode_texts(checked.problems)},
-                {"repaired", encode_texts(checked.repaired)},
-                {"nodes", checked.nodes},
-                {"deltas", checked.deltas},
-                {"records", checked.records},
-                {"bytes", checked.bytes},
-                {"attic_objects", checked.attic_objects}};
-}
-
-Result<> decode(const Json& json, overlay::Checked& checked) {
-    return Fields(json)
-        .get("problems", checked.problems)
-        .get("repaired", checked.repaired)
-        .get("nodes", checked.nodes)
-        .get("deltas", checked.deltas)
-        .get("records", checked.records)
-        .get("bytes", checked.bytes)
-        .get("attic_objects", checked.attic_objects)
-        .done();
-}
-
-Json encode(const overlay::Retention& retention) {
-    return Json{{"max_age_seconds", retention.max_age_seconds},
-                {"max_abandoned", retention.max_abandoned},
-                {"max_bytes", retention.max_bytes}};
-}
-
-Result<> decode(const Json& json, overlay::Retention& retention) {
-    return Fields(json)
-        .get("max_age_seconds", retention.max_age_seconds)
-        .get("max_abandoned", retention.max_abandoned)
-        .get("max_bytes", retention.max_bytes)
         .done();
 }
 

@@ -204,14 +204,32 @@ Result<> Attic::remove(const ObjectKey& key) {
     return {};
 }
 
-Result<> Attic::remove_leftovers() {
-    TRY_ASSIGN(const auto entries, sys::read_directory(directory()));
+Result<std::vector<std::string>> Attic::leftovers() const {
+    TRY_ASSIGN(const UniqueFd fd, sys::open_at(directory(), ".", O_RDONLY | O_DIRECTORY));
+    TRY_ASSIGN(const auto entries, sys::read_directory(fd.get()));
+    std::vector<std::string> names;
     for (const auto& entry : entries) {
-        if (!is_aside(entry.name)) continue;
-        auto removed = sys::unlink(directory(), entry.name);
-        if (!removed && removed.error().number() != ENOENT) removed = remove_tree(entry.name);
+        if (is_aside(entry.name)) names.push_back(entry.name);
+    }
+    return names;
+}
+
+Result<> Attic::remove_leftovers() {
+    TRY_ASSIGN(const auto names, leftovers());
+    for (const std::string& name : names) {
+        auto removed = sys::unlink(directory(), name);
+        if (!removed && removed.error().number() != ENOENT) removed = remove_tree(name);
         TRY(removed);
     }
+    return {};
+}
+
+Result<> Attic::move_leftover(const std::string& name, int to_dir) {
+    return rename_directory(directory(), name, to_dir, name);
+}
+
+Result<> Attic::take_leftover(int from_dir, const std::string& name) {
+    TRY(set_aside(from_dir, name));
     return {};
 }
 

@@ -58,6 +58,12 @@ class Attic {
 
     /// Finishes removals that a crash interrupted. For the one writer, before others use the attic.
     Result<> remove_leftovers();
+    /// What those would remove.
+    Result<std::vector<std::string>> leftovers() const;
+    /// Moves one of them out, under its own name.
+    Result<> move_leftover(const std::string& name, int to_dir);
+    /// Makes a leftover of a directory outside, whatever is in it.
+    Result<> take_leftover(int from_dir, const std::string& name);
 
  private:
     Result<std::string> set_aside(int directory, const std::string& name);

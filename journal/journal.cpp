@@ -1,9 +1,14 @@
 #include "journal/journal.h"
 
 #include <fcntl.h>
+#include <sys/random.h>
 
 #include <cerrno>
+#include <charconv>
 
+#include "base/boot_mark.h"
+#include "base/crash_point.h"
+#include "base/log.h"
 #include "journal/frames.h"
 #include "journal/pack.h"
 
@@ -20,6 +25,28 @@ Result<> sync_state(int workspace, int state) {
 }
 
 constexpr const char* kRootFile = "root";
+constexpr const char* kBootFile = "boot";
+constexpr const char* kIdentityFile = "identity";
+
+Error not_its_database(const std::string& why) {
+    return Error(ErrorKind::kRecovery, EIO, "cannot open .unwrite: " + why,
+                 "put the right journal.db back; to begin without the history, with the files as "
+                 "they are, rename .unwrite: what you deleted is in its attic/");
+}
+
+bool has_entries(int parent, const std::string& name) {
+    const auto fd = sys::open_at(parent, name, O_RDONLY | O_DIRECTORY);
+    const auto empty = fd ? sys::is_empty_directory(fd->get()) : Result<bool>(fd.error());
+    return !empty || !*empty;
+}
+
+Result<std::uint32_t> random_identity() {
+    std::uint32_t identity = 0;
+    while (identity == 0 || identity > 0x7fffffffU) {
+        if (::getrandom(&identity, sizeof identity, 0) != sizeof identity) return sys::last_error();
+    }
+    return identity;
+}
 
 }  // namespace
 
@@ -57,21 +84,101 @@ Result<bool> Journal::is_bare() {
     return !delta_has_records(state_dir_.deltas(), head.open_delta);
 }
 
+// A kill in the middle of the making leaves no database or an empty one, and nothing else. True: it
+// may be made.
+Result<bool> Journal::check_database() {
+    const int state = state_dir_.fd();
+    const auto file = sys::stat_at(state, "journal.db");
+    if (!file && file.error().number() != ENOENT) return file.error();
+    if (!has_entries(state, "deltas") && !has_entries(state, "attic")) return true;
+    if (file && file->st_size > 0) return false;
+    return not_its_database(std::string("its database, journal.db, is ") +
+                            (file ? "empty" : "missing") + ", and the history cannot be read");
+}
+
+// The same number is in a file and in the database, so that another database is not taken for this
+// one. The file comes first, and is durable.
+Result<> Journal::check_identity(bool writes) {
+    TRY_ASSIGN(const std::uint32_t known, store_->identity());
+    TRY_ASSIGN(const std::string text, read_whole(state_dir_.fd(), kIdentityFile));
+    std::uint32_t wanted = 0;
+    std::from_chars(text.data(), text.data() + text.size(), wanted, 16);
+    if (known != 0 && known != wanted)
+        return not_its_database("its database, journal.db, belongs to another workspace");
+    if (known != 0 || !writes) return {};
+    if (wanted == 0) {
+        TRY_ASSIGN(wanted, random_identity());
+        char digits[8];
+        const auto end = std::to_chars(digits, digits + sizeof digits, wanted, 16).ptr;
+        TRY(sys::replace_file_at(state_dir_.fd(), kIdentityFile, std::string(digits, end) + "\n",
+                                 0600, sys::Durable::kYes));
+        crash_point("state.identity-written");
+    }
+    return store_->set_identity(wanted);
+}
+
+// A number is given out by the database before a file has it. Only a power cut takes that back.
+Result<> Journal::check_age(bool same_boot) {
+    TRY_ASSIGN(const DeltaNumber next, store_->next_delta());
+    TRY_ASSIGN(const std::vector<DeltaNumber> files, list_deltas(state_dir_.deltas()));
+    if (!same_boot || files.empty() || files.back() < next) return {};
+    return not_its_database(
+        "its database, journal.db, is an older copy: it knows nothing of "
+        "what was recorded since then");
+}
+
+Result<> Journal::take_unclaimed() {
+    LostFound lost_found(state_dir_.fd(), state_dir_.deltas(), *attic_, *places_);
+    TRY_ASSIGN(const std::set<DeltaNumber> referenced, referenced_deltas());
+    TRY_ASSIGN(std::vector<DeltaNumber> others, list_deltas(state_dir_.deltas()));
+    std::erase_if(others, [&](DeltaNumber number) { return referenced.contains(number); });
+    // First: their numbers may be given out again.
+    TRY(lost_found.take_deltas(others));
+    lost_ = lost_found.taken();
+    const auto claimed = mentioned_by_all_deltas();
+    if (!claimed && claimed.error().kind() != ErrorKind::kCorrupt) return claimed.error();
+    if (!claimed) {
+        unproved_ = true;
+        log::error("nothing is removed from the attic: " + claimed.error().message());
+        return {};
+    }
+    TRY_ASSIGN(const sys::StatX root, sys::statx_at(workspace_.get(), ""));
+    TRY(lost_found.take_objects(*claimed, {referenced.begin(), referenced.end()},
+                                {root.st.st_ino, root.birth}));
+    lost_ = lost_found.taken();
+    return {};
+}
+
+// The new mark is the last thing: a kill before it, and all of this is done again.
+Result<> Journal::settle(const std::string& mark) {
+    TRY_ASSIGN(std::string before, read_whole(state_dir_.fd(), kBootFile));
+    if (!before.empty() && before.back() == '\n') before.pop_back();
+    const bool same = !mark.empty() && before == mark;
+    TRY(check_age(same));
+    if (same) return attic_->remove_leftovers();
+    TRY(take_unclaimed());
+    if (unproved_) return {};
+    crash_point("state.unclaimed-taken");
+    return sys::replace_file_at(state_dir_.fd(), kBootFile, mark + "\n", 0600);
+}
+
 Result<std::unique_ptr<Journal>> Journal::open(int workspace, Options options) {
     TRY_ASSIGN(StateDir state_dir, StateDir::open(workspace, options.create));
     if (options.lock) TRY(state_dir.lock());
     std::unique_ptr<Journal> journal(new Journal(std::move(state_dir)));
     TRY_ASSIGN(journal->workspace_, sys::duplicate(workspace));
     const int state = journal->state_dir_.fd();
-    TRY_ASSIGN(journal->store_, Store::open(state, options.durable));
+    TRY_ASSIGN(const bool create, journal->check_database());
+    TRY_ASSIGN(journal->store_, Store::open(state, options.durable, create));
+    TRY(journal->check_identity(options.lock));
     TRY_ASSIGN(UniqueFd attic, journal->state_dir_.open_attic());
     TRY_ASSIGN(journal->attic_, Attic::open(std::move(attic)));
-    if (options.lock) {
-        TRY(journal->attic_->remove_leftovers());
-        TRY(remove_pack_leftovers(journal->state_dir_.deltas()));
-    }
     TRY_ASSIGN(journal->places_, Places::open(state));
     TRY(journal->check_root(options.lock));
+    if (options.lock) {
+        TRY(remove_pack_leftovers(journal->state_dir_.deltas()));
+        TRY(journal->settle(sys::boot_mark(workspace)));
+    }
     if (options.durable) TRY(sync_state(workspace, state));
     return journal;
 }
@@ -100,6 +207,7 @@ Result<std::set<ObjectKey>> Journal::mentioned_by_all_deltas() {
 }
 
 Result<> Journal::remove_unreferenced_deltas() {
+    if (unproved_) return {};
     TRY_ASSIGN(const std::vector<DeltaNumber> files, list_deltas(state_dir_.deltas()));
     TRY_ASSIGN(const std::set<DeltaNumber> referenced, referenced_deltas());
     for (const DeltaNumber number : files) {

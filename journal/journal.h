@@ -35,6 +35,7 @@
 
 #include "journal/attic.h"
 #include "journal/delta_log.h"
+#include "journal/lost_found.h"
 #include "journal/places.h"
 #include "journal/state_dir.h"
 #include "journal/store.h"
@@ -61,7 +62,10 @@ class Journal {
     };
     /// `workspace` is an open directory; it is duplicated. Errors as of StateDir::open,
     /// StateDir::lock and Store::open; kRefused when the journal is of a directory of which this is
-    /// a copy, and has anything to take back.
+    /// a copy, and has anything to take back; kRecovery when the database is not the one that the
+    /// rest of the state directory belongs to: missing, empty, of another one, or an older copy.
+    /// The first writer after an unclean end (base/boot_mark.h) moves what nothing claims to
+    /// lost+found.
     static Result<std::unique_ptr<Journal>> open(int workspace, Options options);
 
     StateDir& state_dir() { return state_dir_; }
@@ -70,11 +74,18 @@ class Journal {
     Places& places() { return *places_; }
     std::mutex& store_mutex() { return store_mutex_; }
 
+    /// What this opening moved to lost+found.
+    const Lost& lost() const { return lost_; }
+    /// After an unclean end it could not be told what the journal claims, because a delta is
+    /// damaged: nothing may be removed on the strength of what nothing mentions.
+    bool is_unproved() const { return unproved_; }
+
     /// The deltas that a node, the open interval or the pending operation refers to.
     Result<std::set<DeltaNumber>> referenced_deltas();
     /// The objects that any of those mentions: what the attic must keep.
     Result<std::set<ObjectKey>> mentioned_by_all_deltas();
-    /// Removes the files of all other deltas. For the writer, while no delta is being begun.
+    /// Removes the files of all other deltas; none while is_unproved(). For the writer, while no
+    /// delta is being begun.
     Result<> remove_unreferenced_deltas();
     /// Reads everything there is and reports what does not fit. An error only when it cannot look
     /// at all.
@@ -87,6 +98,11 @@ class Journal {
     explicit Journal(StateDir state_dir) : state_dir_(std::move(state_dir)) {}
     Result<> check_root(bool writes);
     Result<bool> is_bare();  ///< nothing to take back
+    Result<bool> check_database();
+    Result<> check_identity(bool writes);
+    Result<> check_age(bool same_boot);
+    Result<> take_unclaimed();
+    Result<> settle(const std::string& mark);
 
     UniqueFd workspace_;
     StateDir state_dir_;
@@ -94,6 +110,8 @@ class Journal {
     std::unique_ptr<Attic> attic_;
     std::unique_ptr<Places> places_;
     std::mutex store_mutex_;
+    Lost lost_;
+    bool unproved_ = false;
 };
 
 }  // namespace unwrite::journal

@@ -25,11 +25,11 @@ Store::Store(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 Store::~Store() = default;
 
-Result<std::unique_ptr<Store>> Store::open(int state, bool durable) {
+Result<std::unique_ptr<Store>> Store::open(int state, bool durable, bool create) {
     auto opened = std::make_unique<State>();
     TRY_ASSIGN(opened->directory, sys::duplicate(state));
     TRY_ASSIGN(opened->database, Database::open(opened->directory.get(), "journal.db"));
-    TRY(prepare_schema(opened->database, durable));
+    TRY(prepare_schema(opened->database, durable, create));
     TRY(opened->prepare());
     return std::unique_ptr<Store>(new Store(std::move(opened)));
 }
@@ -316,6 +316,21 @@ Result<Store::Changed> Store::apply(const Change& change) {
     auto changed = state_->transaction([&] { return state_->apply(change, after); });
     if (changed) state_->known = std::move(after);
     return changed;
+}
+
+Result<DeltaNumber> Store::next_delta() {
+    TRY_ASSIGN(const State::Counters counters, state_->read_counters());
+    return counters.next_delta;
+}
+
+Result<std::uint32_t> Store::identity() {
+    TRY_ASSIGN(const std::int64_t number, state_->database.query_number("PRAGMA application_id"));
+    return static_cast<std::uint32_t>(number);
+}
+
+Result<> Store::set_identity(std::uint32_t identity) {
+    const std::string pragma = "PRAGMA application_id = " + std::to_string(identity);
+    return state_->database.execute(pragma.c_str());
 }
 
 Result<std::vector<std::string>> Store::integrity_problems() {

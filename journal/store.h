@@ -52,7 +52,8 @@ class Store {
  public:
     /// `state` is the open state directory. A fresh store has one node, the root n1, and an open
     /// delta 1.
-    static Result<std::unique_ptr<Store>> open(int state, bool durable);
+    /// Without `create` a database without tables is kCorrupt.
+    static Result<std::unique_ptr<Store>> open(int state, bool durable, bool create = true);
     ~Store();
 
     Result<Head> head();
@@ -89,6 +90,12 @@ class Store {
         Head head{};  ///< as it is now
     };
     Result<Changed> apply(const Change& change);
+
+    /// The number that will be given out next: no file of a delta has it, or a higher one.
+    Result<DeltaNumber> next_delta();
+    /// Which state directory it belongs to; 0 until that was set.
+    Result<std::uint32_t> identity();
+    Result<> set_identity(std::uint32_t identity);
 
     /// SQLite's own integrity check; empty when all is well.
     Result<std::vector<std::string>> integrity_problems();

@@ -77,7 +77,7 @@ Result<> migrate(Database& database) {
 
 }  // namespace
 
-Result<> prepare_schema(Database& database, bool durable) {
+Result<> prepare_schema(Database& database, bool durable, bool may_create) {
     // One writer at a time is the lock's business, so waiting for a lock would only hide a mistake.
     TRY(database.execute("PRAGMA locking_mode = NORMAL"));
     TRY_ASSIGN(const std::int64_t version, database.query_number("PRAGMA user_version"));
@@ -87,7 +87,7 @@ Result<> prepare_schema(Database& database, bool durable) {
                          ", this program knows version " + std::to_string(kVersion),
                      "use the newer program");
     }
-    if (version < 0) return not_the_journal();
+    if (version < 0 || (version == 0 && !may_create)) return not_the_journal();
     // Where a filesystem has no shared memory SQLite stays with its rollback journal, which is as
     // safe.
     TRY(database.query_text("PRAGMA journal_mode = WAL"));

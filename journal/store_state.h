@@ -10,7 +10,7 @@ namespace unwrite::journal {
 
 /// Makes the tables of a fresh database, checks the version of an old one, sets how commits are
 /// made.
-Result<> prepare_schema(Database& database, bool durable);
+Result<> prepare_schema(Database& database, bool durable, bool may_create);
 
 struct Store::State {
     /// The one row of `head`.

@@ -189,6 +189,7 @@ Result<bool> Janitor::remove_unneeded(const ObjectKey& key, const std::set<Objec
 Result<std::uint64_t> Janitor::sweep_now() {
     const std::lock_guard sweeping(sweep_mutex_);
     std::uint64_t removed = 0;
+    if (journal_.is_unproved()) return removed;
     for (;;) {
         std::uint64_t restores = 0;
         {

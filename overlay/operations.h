@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "journal/lost_found.h"
 #include "journal/store.h"
 
 namespace unwrite::overlay {
@@ -73,6 +74,8 @@ struct Status {
     std::uint64_t steps = 0;  ///< since the root, as undo counts them: what is open is one
     /// So little is free that agents may not change what would have to be copied (reserve.h).
     bool out_of_room = false;
+    /// In lost+found of the state directory, until gc() drops it (journal/lost_found.h).
+    journal::Lost lost{};
 };
 
 /// What a shell's prompt says of a task.
@@ -166,12 +169,14 @@ struct Collected {
     std::uint64_t nodes = 0;
     std::uint64_t deltas = 0;
     std::uint64_t objects = 0;  ///< removed from the attic
+    journal::Lost lost{};       ///< dropped from lost+found
 };
 
 struct Checked {
     std::vector<std::string> problems;
     std::vector<std::string> repaired;
     std::uint64_t nodes = 0, deltas = 0, records = 0, bytes = 0, attic_objects = 0;
+    journal::Lost lost{};  ///< as of Status; no problem of the history that is there
 };
 
 /// Limits of gc; 0 means "no limit". Abandoned nodes go first, then (never the trunk's) nothing
@@ -180,6 +185,7 @@ struct Retention {
     std::uint64_t max_age_seconds = 0;
     std::uint64_t max_abandoned = 0;
     std::uint64_t max_bytes = 0;
+    bool drop_lost = false;  ///< not a limit: what is in lost+found goes, too
 };
 
 /// Who asks: the process at the other end of the socket, or this process.

@@ -98,6 +98,11 @@ Result<Collected> Workspace::gc(const Retention& retention) {
         collected.nodes = gone.size();
     }
     TRY_ASSIGN(collected.objects, janitor_.sweep_now());
+    if (retention.drop_lost) {
+        const std::lock_guard lock(operation_mutex_);
+        TRY_ASSIGN(collected.lost,
+                   journal::drop_lost(journal_->state_dir().fd(), journal_->attic()));
+    }
     return collected;
 }
 

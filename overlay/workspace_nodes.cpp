@@ -220,6 +220,7 @@ Result<Checked> Workspace::check(bool repair) {
         checked.records = report.records;
         checked.bytes = report.bytes;
         checked.attic_objects = report.attic_objects;
+        TRY_ASSIGN(checked.lost, journal::count_lost(journal_->state_dir().fd()));
         TRY_ASSIGN(const History history, this->history());
         checked.nodes = history.nodes.size();
         for (const Node& node : history.nodes) {
@@ -252,6 +253,7 @@ Result<Status> Workspace::status(const std::string& since, bool count_lines) {
     TRY_ASSIGN(const History history, this->history());
     TRY_ASSIGN(const auto steps, undoable(history, kMostCounted, 0));
     status.steps = steps.size();
+    TRY_ASSIGN(status.lost, journal::count_lost(journal_->state_dir().fd()));
     return status;
 }
 

@@ -95,7 +95,9 @@ Result<std::unique_ptr<Workspace>> Workspace::open(UniqueFd directory,
                                                        std::move(origins), std::move(audit_log)));
     Found& found = workspace->found_;
     found.fresh = fresh;
-    found.interrupted = head.mode == kRunning;
+    const journal::Lost& lost = workspace->journal_->lost();
+    // With a power cut the row that says so may have gone, too.
+    found.interrupted = head.mode == kRunning || lost.objects != 0 || lost.deltas != 0;
     const int state = workspace->journal_->state_dir().fd();
     TRY_ASSIGN(journal::LeftTraces left, journal::take_stamps(state));
     // Those of a life that was interrupted came back with a power cut.

@@ -2,6 +2,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/help.h"
+#include "cli/lost.h"
 #include "cli/text.h"
 #include "cli/workspace.h"
 
@@ -31,6 +32,8 @@ Result<int> check(Context& context, const CheckOptions& options) {
         size_words(checked.bytes), counted(checked.attic_objects, "object", "objects"),
         checked.problems.empty() ? "no problems"
                                  : counted(checked.problems.size(), "problem", "problems")));
+    for (const std::string& line : lost_lines(checked.lost))
+        context.out.line(line);
     if (!sound && !options.repair)
         context.notes.line("hint: `unwrite check --repair` repairs what can be repaired");
     return sound ? kDone : kNeedsRecovery;

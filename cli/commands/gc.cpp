@@ -11,6 +11,7 @@ struct GcOptions {
     std::string max_age;
     std::string max_nodes;
     std::string max_bytes;
+    bool lost_found = false;
 };
 
 Result<int> gc(Context& context, const GcOptions& options) {
@@ -25,6 +26,7 @@ Result<int> gc(Context& context, const GcOptions& options) {
     if (!options.max_bytes.empty()) {
         TRY_ASSIGN(retention.max_bytes, parse_size(options.max_bytes));
     }
+    retention.drop_lost = options.lost_found;
     TRY_ASSIGN(const overlay::Collected collected, workspace.operations().gc(retention));
     if (context.json) {
         context.out.line(control::dump(control::encode(collected)));
@@ -33,6 +35,13 @@ Result<int> gc(Context& context, const GcOptions& options) {
                          counted(collected.nodes, "abandoned state", "abandoned states") + ", " +
                          counted(collected.deltas, "delta", "deltas") + ", " +
                          counted(collected.objects, "object", "objects") + " of the attic");
+        if (options.lost_found) {
+            context.out.line(
+                "removed " + counted(collected.lost.objects, "deleted file", "deleted files") +
+                " and " +
+                counted(collected.lost.deltas, "part of the history", "parts of the history") +
+                " from lost+found");
+        }
     }
     return kDone;
 }
@@ -56,6 +65,8 @@ void add_gc(CLI::App& app, Context& context) {
                      "Remove states until the history is smaller than this, such as 500M or "
                      "10G; 0 for no limit")
         ->type_name("SIZE");
+    command->add_flag("--lost-found", options->lost_found,
+                      "Also remove what did not fit the history after a power cut");
     describe(*command,
              {.usage = "[OPTIONS]",
               .examples = {{"unwrite gc", "by the limits of the configuration"},

@@ -1,6 +1,7 @@
 #include "cli/commands/commands.h"
 #include "cli/editing_room.h"
 #include "cli/help.h"
+#include "cli/lost.h"
 #include "cli/mounting.h"
 #include "cli/outside_shell.h"
 #include "cli/place.h"
@@ -37,6 +38,8 @@ Result<int> mount(Context& context, const MountOptions& options) {
     }
     if (info.finished_restore)
         context.notes.line("unwrite: finished a restore or commit that was interrupted");
+    for (const std::string& line : lost_lines(status.lost))
+        context.notes.line("unwrite: " + line);
     tell_repository_outside(context, workspace.root());
     tell_set_aside(context, info.set_aside);
     tell_in_use(context, info.in_use);

@@ -7,6 +7,7 @@
 #include "cli/commands/commands.h"
 #include "cli/editing_room.h"
 #include "cli/help.h"
+#include "cli/lost.h"
 #include "cli/render.h"
 #include "cli/settle.h"
 #include "cli/text.h"
@@ -62,6 +63,8 @@ Result<int> recover(Context& context, const RecoverOptions& options) {
         context.out.line((status.wounded ? "A restore or commit is unfinished. Open task: "
                                          : "Journal is intact. Open task: ") +
                          summary_words(status.changes) + fmt::format(" since n{}.", status.root));
+        for (const std::string& line : lost_lines(status.lost))
+            context.out.line(line);
     }
     if (options.status) return status.wounded ? kNeedsRecovery : kDone;
     TRY(settle_unfinished(context, workspace, ending_of(options)));

@@ -10,6 +10,7 @@
 #include "cli/git_words.h"
 #include "cli/heaps.h"
 #include "cli/help.h"
+#include "cli/lost.h"
 #include "cli/outside_runs.h"
 #include "cli/refusals.h"
 #include "cli/render.h"
@@ -110,6 +111,8 @@ void print_text(Context& context, const Workspace& workspace, const overlay::Sta
     if (!outside.empty()) context.out.line(outside);
     if (since.empty() && was_interrupted(status))
         context.out.line("unwrite was interrupted during this task; `unwrite recover` settles it");
+    for (const std::string& line : lost_lines(status.lost))
+        context.out.line(line);
     const overlay::StateNotes state = overlay::notes_of(log);
     for (const auto& [node, notes] : state.notes) {
         for (const std::string& note : notes)
