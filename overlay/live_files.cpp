@@ -78,6 +78,7 @@ Result<std::size_t> LiveTree::write(const Caller& caller, NodeId id, sys::ConstB
         auto written = sys::write_some_at(fd, data, at);
         crash_point("tree.write.after");
         capture_.wrote(object->key(), fd);
+        flusher_.wrote(object->key());
         return written;
     });
 }
@@ -109,6 +110,7 @@ Result<> LiveTree::fallocate(const Caller& caller, NodeId id, int mode, std::uin
         crash_point("tree.fallocate.before");
         const Result<> done = sys::fallocate(handle->fd.get(), mode, offset, length);
         capture_.wrote(object->key(), handle->fd.get());
+        flusher_.wrote(object->key());
         return done;
     });
 }
@@ -129,6 +131,7 @@ Result<std::size_t> LiveTree::copy_file_range(const Caller& caller, NodeId from,
         crash_point("tree.copy.before");
         auto copied = sys::copy_range(in->fd.get(), from_offset, out->fd.get(), to_offset, length);
         capture_.wrote(target->key(), out->fd.get());
+        flusher_.wrote(target->key());
         return copied;
     });
 }

@@ -6,6 +6,7 @@
 
 #include "base/write_hold.h"
 #include "overlay/capture.h"
+#include "overlay/flusher.h"
 #include "overlay/gate.h"
 #include "overlay/janitor.h"
 #include "overlay/lookout.h"
@@ -185,6 +186,7 @@ class LiveTree final : public Tree {
     Gate& gate_;
     Janitor& janitor_;
     Turns turns_;
+    Flusher flusher_;
     Unseen unseen_;
     std::unique_ptr<sys::WriteHold> write_hold_;  // null: nobody can be held; set before serving
     dev_t held_device_ = 0;                       // whose files can be
