@@ -1,13 +1,6 @@
 # The daemon is killed, at any moment; nothing is lost and everything can still be taken back.
 # shellcheck shell=bash
 
-# crash: the daemon is killed and waited for; the mount is dead afterwards.
-crash() {
-    kill -KILL "$daemon" 2>/dev/null || true
-    while kill -0 "$daemon" 2>/dev/null; do sleep 0.01; done
-    cd /
-}
-
 six_changes() {
     mkdir -p "$W/d"
     local i
@@ -224,93 +217,6 @@ S67_killed_at_any_moment() {
     end
     same s0
     check_state
-}
-
-S67_power_cut() {
-    needs_root "to mount a filesystem"
-    needs mkfs.ext4
-    mkdir -p "$scratch/disk.d" "$scratch/after.d" "$XDG_CONFIG_HOME/unwrite"
-    truncate -s 64M "$scratch/disk"
-    mkfs.ext4 -q "$scratch/disk"
-    # Nothing reaches the disk by itself: what is there after the cut was put there by a sync.
-    mount -o loop,commit=300 "$scratch/disk" "$scratch/disk.d" 2>/dev/null || skip "there are no loop devices here"
-    printf 'durability = "power"\n' >"$XDG_CONFIG_HOME/unwrite/unwrite.toml"
-    W=$scratch/disk.d/w
-    mkdir -p "$W/d/below"
-    local i
-    for i in $(seq 40); do seq $((i * 100)) >"$W/f$i"; done
-    head -c 2000000 /dev/urandom >"$W/big"
-    echo in >"$W/d/below/in"
-    ln "$W/f1" "$W/d/hard"
-    sync -f "$W"
-    remember start
-    begin
-    say "changes of all kinds; some are synced by who makes them, most are not"
-    python3 - <<'PYTHON'
-import os
-for i in range(1, 41):
-    name = f"f{i}"
-    what = i % 8
-    if what == 0:
-        os.unlink(name)
-    elif what == 1:
-        os.rename(name, f"moved{i}")
-    elif what == 2:
-        with open(name, "r+b") as file:
-            file.seek(50)
-            file.write(b"OVERWRITTEN")
-            file.flush()
-            os.fsync(file.fileno())
-    elif what == 3:
-        os.truncate(name, 10)
-    elif what == 4:
-        os.chmod(name, 0o600)
-        os.utime(name, ns=(1, i))
-    elif what == 5:
-        with open(name + ".tmp", "w") as file:
-            file.write("saved anew")
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(name + ".tmp", name)
-    elif what == 6:
-        os.setxattr(name, "user.x", b"y")
-    else:
-        os.replace(name, f"f{i - 5}")
-with open("big", "r+b") as file:
-    for at in range(0, 2000000, 300000):
-        file.seek(at)
-        file.write(b"x" * 5000)
-os.rename("d", "e")
-os.unlink("e/below/in")
-os.mkdir("fresh")
-open("fresh/file", "w").write("new")
-fd = os.open(".", os.O_RDONLY)
-os.fsync(fd)
-PYTHON
-    u checkpoint half
-    remember half
-    echo more >>moved1
-    rm -r e
-    say "the power goes: what is on the disk now is all that is left"
-    # From outside: whoever stands in the mount may have to wait for the daemon that is stopped.
-    cd /
-    kill -STOP "$daemon"
-    cp "$scratch/disk" "$scratch/after"
-    kill -CONT "$daemon"
-    end
-    umount "$scratch/disk.d"
-    mount -o loop "$scratch/after" "$scratch/after.d"
-    W=$scratch/after.d/w
-    begin
-    err_has "unwrite was interrupted during a task."
-    u rollback half
-    same half
-    u discard --yes
-    same start
-    end
-    same start
-    check_state
-    umount "$scratch/after.d"
 }
 
 S67_killed_during_a_restore() {

@@ -91,6 +91,12 @@ end() {
     u unmount "$W"
     ! is_mounted "$W" || fail "$W is still mounted"
 }
+# crash: the daemon is killed and waited for; the mount is dead afterwards.
+crash() {
+    kill -KILL "$daemon" 2>/dev/null || true
+    while kill -0 "$daemon" 2>/dev/null; do sleep 0.01; done
+    cd /
+}
 # is_mounted DIR: a FUSE filesystem answers there (the number is its magic).
 is_mounted() { [[ $(stat -f -c %t -- "$1" 2>/dev/null) == 65735546 ]]; }
 
