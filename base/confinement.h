@@ -41,8 +41,9 @@ Result<> unmount(const std::string& path);
 Result<> keep_capabilities(std::uint64_t kept);
 /// No program that is executed from here on gains privileges.
 Result<> forbid_new_privileges();
-/// Typing on behalf of the terminal's user (TIOCSTI, TIOCLINUX) fails with EPERM. Needs
-/// forbid_new_privileges().
+/// Typing on behalf of the terminal's user (TIOCSTI, TIOCLINUX) fails with EPERM. Programs for
+/// another architecture than this one's (the 386) are killed by SIGSYS at their first system call,
+/// and the calls of x32 fail with ENOSYS. Needs forbid_new_privileges().
 Result<> forbid_typing();
 /// In a new network namespace: the machine itself can be reached, and nothing else.
 Result<> bring_up_loopback();

@@ -30,6 +30,22 @@ constexpr std::uint64_t kDeviceIoctl = 1u << 15;
 constexpr std::uint64_t kScopeAbstractSockets = 1u << 0;
 constexpr std::uint64_t kScopeSignals = 1u << 1;
 
+#if defined(__x86_64__)
+constexpr std::uint32_t kArchitecture = AUDIT_ARCH_X86_64;
+#elif defined(__aarch64__) && defined(__AARCH64EL__)
+constexpr std::uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
+#elif defined(__riscv) && __riscv_xlen == 64
+constexpr std::uint32_t kArchitecture = AUDIT_ARCH_RISCV64;
+#elif defined(__powerpc64__) && defined(__LITTLE_ENDIAN__)
+constexpr std::uint32_t kArchitecture = AUDIT_ARCH_PPC64LE;
+#elif defined(__s390x__)
+constexpr std::uint32_t kArchitecture = AUDIT_ARCH_S390X;
+#else
+#error "name the architecture of this machine (linux/audit.h)"
+#endif
+/// The calls of x32 share the architecture of x86-64 and have this bit. Elsewhere no call has it.
+constexpr std::uint32_t kFirstOfX32 = 0x40000000;
+
 struct RulesetAttributes {
     std::uint64_t fs = 0;
     std::uint64_t net = 0;
@@ -149,18 +165,23 @@ Result<> forbid_new_privileges() {
 }
 
 Result<> forbid_typing() {
-    // Only the lower half of the request counts in the kernel; the number of the call is the same
-    // for all programs of this architecture, and others are left to dev.tty.legacy_tiocsti.
+    // Only the lower half of the request counts in the kernel. Numbers mean something only for one
+    // architecture: by the calls of another one (`int $0x80`) the same ioctl has another number.
     constexpr unsigned kRequest = offsetof(struct seccomp_data, args) + sizeof(std::uint64_t);
     constexpr unsigned kLowHalf = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0 : 4;
-    std::array<struct sock_filter, 7> code = {{
+    std::array<struct sock_filter, 12> code = {{
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kArchitecture, 0, 9),
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, kFirstOfX32, 6, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 3),
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kRequest + kLowHalf),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, TIOCSTI, 2, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, TIOCLINUX, 1, 0),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
     }};
     const struct sock_fprog program = {static_cast<unsigned short>(code.size()), code.data()};
     return done(::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0));

@@ -6,10 +6,12 @@
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <functional>
 
 #include "base/syscalls.h"
@@ -73,6 +75,45 @@ TEST(Confinement, NobodyTypesForTheUser) {
               }),
               0);
 }
+
+#ifdef __x86_64__
+/// ioctl() as a program for the 386 calls it; below 0: the negated errno.
+int ioctl_of_i386(int fd, unsigned request) {
+    int answer = 54;
+    asm volatile("int $0x80" : "+a"(answer) : "b"(fd), "c"(request), "d"(0) : "memory");
+    return answer;
+}
+
+TEST(Confinement, NobodyTypesByTheCallsOfAnotherArchitectureS167) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+        const Result<UniqueFd> null = open_at(AT_FDCWD, "/dev/null", O_RDWR);
+        if (!null || !forbid_new_privileges() || !forbid_typing()) ::_exit(1);
+        ::_exit(ioctl_of_i386(null->get(), TIOCSTI) == -ENOTTY ? 2 : 3);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV)
+        GTEST_SKIP() << "this kernel runs no programs for the 386";
+    EXPECT_TRUE(WIFSIGNALED(status)) << "it ended with " << WEXITSTATUS(status);
+    EXPECT_EQ(WTERMSIG(status), SIGSYS);
+}
+
+TEST(Confinement, CallsByTheNumbersOfX32AreRefusedS167) {
+    EXPECT_EQ(in_a_child([] {
+                  constexpr long kX32 = 0x40000000;
+                  if (!forbid_new_privileges() || !forbid_typing()) return 1;
+                  const Result<UniqueFd> null = open_at(AT_FDCWD, "/dev/null", O_RDWR);
+                  // 514: ioctl for x32.
+                  for (const long number : {kX32 + 514L, kX32 + SYS_ioctl, kX32 + SYS_getpid}) {
+                      if (::syscall(number, null->get(), TIOCSTI, nullptr) != -1) return 2;
+                      if (last_error().number() != ENOSYS) return 3;
+                  }
+                  return 0;
+              }),
+              0);
+}
+#endif
 
 TEST(Confinement, CapabilitiesThatAreNotKeptDoNotComeBack) {
     if (::geteuid() != 0) GTEST_SKIP() << "only root has any";
