@@ -66,6 +66,7 @@ std::string question_line(const overlay::Question& question) {
 bool Terminal::is_free() const {
     struct termios settings = {};
     if (::tcgetattr(in, &settings) != 0) return false;
+    if (relay != nullptr && relay->is_wanted()) return relay->reads_lines();
     return !shared || ((settings.c_lflag & ICANON) != 0 && (settings.c_lflag & ECHO) != 0);
 }
 
@@ -110,6 +111,7 @@ Result<std::string> Answering::state_of(overlay::QuestionNumber number) {
 Result<bool> Answering::put_now(const overlay::Question& question) {
     static constexpr const char* kChoices =
         "[y]es, [n]o, [a]ll that this rule asks about, [l]ater ";
+    const TerminalRelay::Hold hold(terminal_.relay);
     const Foreground foreground(terminal_.in);
     ::tcflush(terminal_.in, TCIFLUSH);  // typed for something else
     print(bell() + "\nunwrite: " + question_words(question) + "\n" + kChoices);
@@ -160,7 +162,8 @@ Result<> Answering::live() {
     return {};
 }
 
-RunQuestions::RunQuestions(const control::MountPoint& mount, const std::string& session) {
+RunQuestions::RunQuestions(const control::MountPoint& mount, const std::string& session,
+                           TerminalRelay* relay) {
     if (!can_ask()) return;
     Result<UniqueFd> terminal = sys::open_at(AT_FDCWD, "/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
     auto asking = control::Remote::connect(mount);
@@ -169,7 +172,7 @@ RunQuestions::RunQuestions(const control::MountPoint& mount, const std::string& 
     terminal_ = *std::move(terminal);
     remote_ = *std::move(going);
     answering_ = std::make_unique<Answering>(
-        *std::move(asking), Terminal{terminal_.get(), terminal_.get(), true}, session);
+        *std::move(asking), Terminal{terminal_.get(), terminal_.get(), true, relay}, session);
     thread_ = std::thread([this] {
         // The terminal is taken and given back from the background.
         sigset_t set;

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/unique_fd.h"
+#include "cli/terminal_relay.h"
 #include "control/remote.h"
 
 namespace unwrite::cli {
@@ -21,7 +22,8 @@ std::string question_line(const overlay::Question& question);
 struct Terminal {
     int in = -1;
     int out = -1;
-    bool shared = false;  ///< with the command of a run
+    bool shared = false;             ///< with the command of a run
+    TerminalRelay* relay = nullptr;  ///< between it and the terminal of that command
     bool is_free() const;
 };
 
@@ -53,7 +55,9 @@ class Answering {
 /// process that forks no more and has the terminal's signals blocked.
 class RunQuestions {
  public:
-    RunQuestions(const control::MountPoint& mount, const std::string& session);
+    /// `relay` may be null, and outlives this.
+    RunQuestions(const control::MountPoint& mount, const std::string& session,
+                 TerminalRelay* relay);
     ~RunQuestions();
     RunQuestions(const RunQuestions&) = delete;
     RunQuestions& operator=(const RunQuestions&) = delete;

@@ -23,6 +23,7 @@
 #include "cli/confine_view.h"
 #include "cli/failure.h"
 #include "cli/guard.h"
+#include "cli/own_terminal.h"
 #include "cli/passed_on.h"
 #include "cli/text.h"
 
@@ -40,22 +41,6 @@ constexpr int kNoView = -1;
 
 int code_of(int status) {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
-/// Waits for `child`, collecting all others that end, and hands it the signals that were sent to
-/// this process; those of the terminal reach it without help.
-int wait_passing_signals(pid_t child) {
-    const sigset_t set = watched_signals();
-    for (;;) {
-        int status = 0;
-        for (pid_t ended = 1; ended > 0;) {
-            ended = ::waitpid(-1, &status, WNOHANG);
-            if (ended == child) return code_of(status);
-        }
-        siginfo_t info = {};
-        const int signal = ::sigwaitinfo(&set, &info);
-        if (signal > 0 && signal != SIGCHLD && info.si_code <= 0) ::kill(child, signal);
-    }
 }
 
 /// True when no child is left.
@@ -151,6 +136,44 @@ bool may_run(const Confinement& confinement, const std::vector<std::string>& mis
     ::_exit(execute(command));
 }
 
+/// Waits for `child`, collecting all others that end, and hands it the signals that were sent to
+/// this process; those of the terminal reach it without help, but for the end of its terminal,
+/// which the kernel tells the leader of the session.
+int wait_passing_signals(pid_t child, const OwnTerminal& terminal) {
+    const sigset_t set = watched_signals();
+    const int changes = WNOHANG | (terminal.is_wanted() ? WUNTRACED : 0);
+    for (;;) {
+        int status = 0;
+        for (pid_t changed = 1; changed > 0;) {
+            changed = ::waitpid(-1, &status, changes);
+            if (changed != child) continue;
+            if (!WIFSTOPPED(status)) return code_of(status);
+            terminal.stopped(child);
+        }
+        siginfo_t info = {};
+        const int signal = ::sigwaitinfo(&set, &info);
+        if (signal <= 0 || signal == SIGCHLD) continue;
+        if (info.si_code <= 0 || (signal == SIGHUP && terminal.is_wanted())) ::kill(child, signal);
+    }
+}
+
+/// Starts the command on its terminal and waits for it: its exit code.
+int run_and_wait(const Confinement& confinement, std::vector<std::string> missing,
+                 OwnTerminal& terminal, const std::vector<std::string>& command) {
+    const Result<> taken = terminal.take();
+    if (!taken) missing.push_back("a terminal of its own (" + taken.error().message() + ")");
+    const pid_t child = ::fork();
+    if (child < 0) return 126;
+    if (child == 0) {
+        terminal.enter();
+        be_command(confinement, std::move(missing), command);
+    }
+    terminal.hand_over(child);
+    const int code = wait_passing_signals(child, terminal);
+    terminal.ended();
+    return code;
+}
+
 /// From process 1 to the one that waits outside: an exit code, or kNoView and why.
 void report_code(int report, int code, const std::string& why = {}) {
     std::string text(reinterpret_cast<const char*>(&code), sizeof code);
@@ -182,8 +205,8 @@ Result<Pipe> make_pipe() {
 }
 
 /// Process 1 of the namespaces.
-[[noreturn]] void be_first(const Confinement& confinement, const std::vector<std::string>& command,
-                           int go, int report) {
+[[noreturn]] void be_first(const Confinement& confinement, OwnTerminal& terminal,
+                           const std::vector<std::string>& command, int go, int report) {
     char ready = 0;
     if (::read(go, &ready, 1) != 1) ::_exit(1);
     // What runs inside looks into nobody who still has capabilities.
@@ -203,9 +226,7 @@ Result<Pipe> make_pipe() {
     ::setenv("TMPDIR", "/tmp", 1);
     Confinement inside = confinement;
     inside.home = home->view();
-    const pid_t child = ::fork();
-    if (child == 0) be_command(inside, std::move(missing), command);
-    const int code = child > 0 ? wait_passing_signals(child) : 126;
+    const int code = run_and_wait(inside, std::move(missing), terminal, command);
     if (!confinement.leave_running) {
         const unsigned left = end_all();
         if (left > 0) {
@@ -246,7 +267,7 @@ struct Attempt {
     std::string why;  ///< nothing ran: for what reason
 };
 
-Result<Attempt> in_namespaces(const Confinement& confinement,
+Result<Attempt> in_namespaces(const Confinement& confinement, OwnTerminal& terminal,
                               const std::vector<std::string>& command) {
     TRY_ASSIGN(Pipe go, make_pipe());
     TRY_ASSIGN(Pipe report, make_pipe());
@@ -261,7 +282,7 @@ Result<Attempt> in_namespaces(const Confinement& confinement,
     if (*first == 0) {
         go.in.reset();
         report.out.reset();
-        be_first(confinement, command, go.out.get(), report.in.release());
+        be_first(confinement, terminal, command, go.out.get(), report.in.release());
     }
     report.in.reset();
     const Result<> mapped = has_users ? sys::map_users(*first) : Result<>();
@@ -282,19 +303,25 @@ Result<Attempt> in_namespaces(const Confinement& confinement,
 Result<int> run_confined(const Confinement& confinement, const std::vector<std::string>& command) {
     const sigset_t set = watched_signals();
     ::sigprocmask(SIG_BLOCK, &set, nullptr);
-    TRY_ASSIGN(const Attempt attempt, in_namespaces(confinement, command));
+    if (confinement.relay >= 0) {
+        ::fcntl(confinement.relay, F_SETFD, FD_CLOEXEC);
+        // Ctrl-Z is for the command; this process waits for it.
+        sigset_t stop;
+        ::sigemptyset(&stop);
+        ::sigaddset(&stop, SIGTSTP);
+        ::sigprocmask(SIG_BLOCK, &stop, nullptr);
+    }
+    OwnTerminal terminal{UniqueFd(confinement.relay)};
+    TRY_ASSIGN(const Attempt attempt, in_namespaces(confinement, terminal, command));
     if (attempt.ran) return attempt.code;
     if (!confinement.network) {
         return Error(ErrorKind::kRefused, EPERM,
                      "run: the network cannot be taken away on this machine: " + attempt.why,
                      "`unwrite run --network host` runs it with the network");
     }
-    const pid_t child = ::fork();
-    if (child < 0) return sys::last_error().with_context("run");
     Confinement inside = confinement;
     inside.home = without_layer(inside.home);
-    if (child == 0) be_command(inside, {attempt.why}, command);
-    return wait_passing_signals(child);
+    return run_and_wait(inside, {attempt.why}, terminal, command);
 }
 
 }  // namespace unwrite::cli

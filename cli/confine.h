@@ -20,6 +20,7 @@ struct Confinement {
     bool network = true;
     bool required = false;  ///< rather nothing than less than all of it
     bool leave_running = false;
+    int relay = -1;  ///< the socket to the TerminalRelay of the run; -1: there is none
 };
 
 /// The places where package managers keep what they have downloaded, as far as they are there.

@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "base/syscalls.h"
+#include "cli/held_terminal.h"
 #include "cli/passed_on.h"
 #include "cli/text.h"
 #include "control/peer.h"
@@ -27,7 +28,8 @@ namespace {
 /// Waits for the child `pid` and hands it the signals that were sent to this process alone. Those
 /// that the terminal sends reach the child without help. SIGKILL when `parent` has ended before
 /// (0: nobody looks).
-int wait_passing_signals(pid_t pid, pid_t parent) {
+int wait_passing_signals(pid_t pid, pid_t parent,
+                         const std::function<void(int)>& from_terminal = {}) {
     const sigset_t set = watched_signals();
     for (;;) {
         int status = 0;
@@ -37,7 +39,9 @@ int wait_passing_signals(pid_t pid, pid_t parent) {
         if (ended < 0 && sys::last_error().number() != EINTR) return 0;
         siginfo_t info = {};
         const int signal = ::sigwaitinfo(&set, &info);
-        if (signal > 0 && signal != SIGCHLD && info.si_code <= 0) ::kill(pid, signal);
+        if (signal <= 0 || signal == SIGCHLD) continue;
+        if (info.si_code <= 0) ::kill(pid, signal);
+        if (info.si_code > 0 && from_terminal) from_terminal(signal);
     }
 }
 
@@ -98,6 +102,7 @@ bool write_text(int fd, const std::string& text) {
     // Nothing is inherited but the standard streams: a descriptor of the raw directory would get
     // past the mount.
     ::close_range(STDERR_FILENO + 1, ~0u, CLOSE_RANGE_CLOEXEC);
+    if (options.kept >= 0) ::fcntl(options.kept, F_SETFD, 0);
     int number = 0;
     if (::chdir(directory.c_str()) == 0) ::execvp(arguments[0], arguments.data());
     number = sys::last_error().number();
@@ -153,6 +158,7 @@ unsigned end_leftovers() {
 // Nobody would end the command, nor ask what becomes of its changes: so it ends when the process
 // that typed it is killed, and that process ends what is left when the guard is (Guard::run).
 [[noreturn]] void guard(const GuardOptions& options, pid_t parent, int orders, int outcome) {
+    const HeldTerminal terminal;
     if (!options.leave_running) ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     const std::optional<std::string> directory = read_text(orders);
     const std::optional<std::string> session = read_text(orders);
@@ -169,11 +175,14 @@ unsigned end_leftovers() {
     if (command < 0) ended.exec_failure = sys::last_error().number();
     // Without this end of its own the pipe ends when the command has begun.
     UniqueFd(failure[1]).reset();
+    UniqueFd(options.kept).reset();
     if (command > 0) {
         if (!read_exactly(failure[0], &ended.exec_failure, sizeof ended.exec_failure))
             ended.exec_failure = 0;
         ended.status = wait_passing_signals(command, options.leave_running ? 0 : parent);
     }
+    // Who copied keys to the command can no longer set the terminal right.
+    if (::getppid() != parent) terminal.take_back();
     if (!options.leave_running) ended.leftovers = end_leftovers();
     ::_exit(write_exactly(outcome, &ended, sizeof ended) ? 0 : 1);
 }
@@ -228,11 +237,12 @@ Guard::~Guard() {
     if (pid_ > 0) ::waitpid(pid_, nullptr, 0);
 }
 
-Result<Ended> Guard::run(const std::string& directory, const std::string& session) {
+Result<Ended> Guard::run(const std::string& directory, const std::string& session,
+                         const std::function<void(int)>& from_terminal) {
     if (!write_text(orders_.get(), directory) || !write_text(orders_.get(), session)) {
         return Error(ErrorKind::kSystem, EPIPE, "run: the guard process is gone");
     }
-    const int status = wait_passing_signals(pid_, 0);
+    const int status = wait_passing_signals(pid_, 0, from_terminal);
     orders_.reset();
     Ended ended;
     const bool told = read_exactly(outcome_.get(), &ended, sizeof ended);

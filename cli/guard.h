@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <csignal>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ namespace unwrite::cli {
 struct GuardOptions {
     std::vector<std::string> command;
     bool leave_running = false;  ///< let processes that outlive the command go on, as the user's
+    int kept = -1;               ///< a descriptor that the command inherits, and nobody else keeps
 };
 
 /// How the command ended.
@@ -43,8 +45,9 @@ class Guard {
 
     pid_t pid() const { return pid_; }
     /// Runs the command in `directory` with UNWRITE_SESSION=`session`, passes signals on to it, and
-    /// waits for it.
-    Result<Ended> run(const std::string& directory, const std::string& session);
+    /// waits for it. `from_terminal` is told of those that the terminal sent to this process.
+    Result<Ended> run(const std::string& directory, const std::string& session,
+                      const std::function<void(int)>& from_terminal = {});
 
  private:
     Guard() = default;

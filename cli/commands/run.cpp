@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <optional>
 
 #include "base/syscalls.h"
 #include "cli/answering.h"
@@ -26,6 +27,7 @@
 #include "cli/refusals.h"
 #include "cli/render.h"
 #include "cli/settle.h"
+#include "cli/terminal_relay.h"
 #include "cli/text.h"
 #include "control/rendezvous.h"
 #include "overlay/changes.h"
@@ -114,7 +116,7 @@ std::string socket_of(const control::MountPoint& mount) {
 /// The command as it is started: by this program again, between the guard and the command.
 Result<std::vector<std::string>> confined(const Context& context, const Workspace& workspace,
                                           const RunOptions& options, Walls walls,
-                                          const HomeReturn& home) {
+                                          const HomeReturn& home, int relay) {
     std::vector<std::string> words = {"/proc/self/exe", "run", "--inside-root", workspace.root()};
     words.insert(words.end(), {"--inside-raw", workspace.remote()->info().workspace});
     const std::string socket = workspace.mount() ? socket_of(*workspace.mount()) : "";
@@ -122,6 +124,7 @@ Result<std::vector<std::string>> confined(const Context& context, const Workspac
     words.insert(words.end(), {"--network", options.network});
     if (walls == Walls::kRequired) words.emplace_back("--require-confinement");
     if (options.leave_running) words.emplace_back("--leave-running");
+    if (relay >= 0) words.insert(words.end(), {"--inside-relay", std::to_string(relay)});
     std::vector<std::string> writable =
         options.caches ? cache_directories() : std::vector<std::string>();
     for (const std::string& place : options.write) {
@@ -217,13 +220,16 @@ Result<Ran> run_command(Context& context, Workspace& workspace, const RunOptions
     TRY_ASSIGN(const Walls walls, walls_of(options));
     std::vector<std::string> command = options.command;
     HomeReturn home;
+    std::optional<TerminalRelay> relay;
     if (walls != Walls::kNone) {
+        relay.emplace();
         TRY_ASSIGN(home, home_of(context, workspace, options.agent, command));
         RunOptions adapted = options;
         adapted.command = command;
-        TRY_ASSIGN(command, confined(context, workspace, adapted, walls, home));
+        TRY_ASSIGN(command, confined(context, workspace, adapted, walls, home, relay->far_end()));
     }
-    TRY_ASSIGN(Guard guard, Guard::fork(GuardOptions{command, options.leave_running}));
+    const int far_end = relay ? relay->far_end() : -1;
+    TRY_ASSIGN(Guard guard, Guard::fork(GuardOptions{command, options.leave_running, far_end}));
     overlay::Asker agent;
     agent.pid = guard.pid();
     agent.session = options.session;
@@ -233,10 +239,14 @@ Result<Ran> run_command(Context& context, Workspace& workspace, const RunOptions
         options.session.empty() ? fmt::format("run-{}", ran.node.number) : options.session;
     ignore(context.notes.flush(), "before the command prints");
     const HeldTerminal terminal;
+    if (relay) relay->start();
     const Result<Ended> ended = [&] {
-        const RunQuestions questions(*workspace.mount(), ran.session);
-        return guard.run(directory, ran.session);
+        const RunQuestions questions(*workspace.mount(), ran.session, relay ? &*relay : nullptr);
+        return guard.run(directory, ran.session, [&](int signal) {
+            if (relay) relay->pass(signal);
+        });
     }();
+    relay.reset();
     terminal.take_back();
     const Result<> closed = workspace.operations().end_run(ran.node.number);
     ran.home = home.finish(context, options.on_exit == "ask");
@@ -387,6 +397,7 @@ void add_run(CLI::App& app, Context& context, const std::vector<std::string>& re
     command->add_option("--inside-root", options->inside.root)->group("");
     command->add_option("--inside-raw", options->inside.raw)->group("");
     command->add_option("--inside-socket", options->inside.socket)->group("");
+    command->add_option("--inside-relay", options->inside.relay)->group("");
     command->add_option("--inside-home", options->inside.home.home)->group("");
     command->add_option("--inside-handoff", options->inside.home.handoff)->group("");
     command->add_option("--inside-live", options->inside.home.live)->group("");

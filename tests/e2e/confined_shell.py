@@ -24,10 +24,27 @@ def wait_for(terminal, text):
     shown = shown[shown.index(text) + len(text):]
 
 
-def in_front(terminal, name):
-    """Waits until that is the program which the terminal's signals go to: a signal before belongs to the shell."""
+def in_front(run, name):
+    """Waits until that is the program which the signals of the run's own terminal go to: a signal before belongs to the
+    shell."""
     end = time.monotonic() + 20
-    while Path(f"/proc/{os.tcgetpgrp(terminal)}/comm").read_text(encoding="utf-8").strip() != name:
+    while True:
+        parents, front = {}, []
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            try:
+                number, rest = stat.read_text(encoding="utf-8").split(" (", 1)
+            except OSError:
+                continue
+            program, fields = rest.rsplit(") ", 1)
+            _, parent, group, _, _, in_front_of_terminal = fields.split()[:6]
+            parents[int(number)] = int(parent)
+            if program == name and group == in_front_of_terminal:
+                front.append(int(number))
+        for process in front:
+            while process not in (0, run):
+                process = parents.get(process, 0)
+            if process == run:
+                return
         assert time.monotonic() < end, f"{name} is not in front"
         time.sleep(0.01)
 
@@ -46,7 +63,7 @@ def main():
         wait_for(terminal, text)
     print("  a shell, on a terminal")
     os.write(terminal, b"sleep 300\n")
-    in_front(terminal, "sleep")
+    in_front(pid, "sleep")
     os.write(terminal, b"\x03")
     wait_for(terminal, b"[ready] ")
     os.write(terminal, b"echo code$?\n")
@@ -54,13 +71,13 @@ def main():
     wait_for(terminal, b"[ready] ")
     print("  SIGINT ends what is in front, not the shell")
     os.write(terminal, b"sleep 300\n")
-    in_front(terminal, "sleep")
+    in_front(pid, "sleep")
     os.write(terminal, b"\x1a")
     wait_for(terminal, b"Stopped")
     wait_for(terminal, b"[ready] ")
     os.write(terminal, b"jobs; fg\n")
     wait_for(terminal, b"sleep 300")
-    in_front(terminal, "sleep")
+    in_front(pid, "sleep")
     os.write(terminal, b"\x03")
     wait_for(terminal, b"[ready] ")
     print("  SIGTSTP stops it, SIGCONT goes on")

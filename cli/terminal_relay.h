@@ -1,0 +1,88 @@
+// TerminalRelay: copies between the user's terminal and the one that the command of a confined run
+// has for itself (OwnTerminal). So no descriptor and no name inside leads to the user's terminal,
+// and what the command does to its own ends with it.
+#pragma once
+
+#include <termios.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <csignal>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+
+namespace unwrite::cli {
+
+class TerminalRelay {
+ public:
+    /// Where stdin and stdout are terminals; otherwise it does nothing, whatever is called. Made
+    /// while this process has one thread: what it forks afterwards has some signals blocked.
+    TerminalRelay();
+    /// Copies what is left of the output. The user's terminal is as it was.
+    ~TerminalRelay();
+    TerminalRelay(const TerminalRelay&) = delete;
+    TerminalRelay& operator=(const TerminalRelay&) = delete;
+
+    /// For OwnTerminal; -1: there is none. Valid until start().
+    int far_end() const { return far_.get(); }
+    bool is_wanted() const { return static_cast<bool>(near_); }
+    /// Begins to copy, in a thread. No fork comes after it.
+    void start();
+    /// A signal that the user's terminal sent to this process, which was meant for the command.
+    void pass(int signal);
+    /// Whether the command reads lines, with what is typed on show: then somebody else may ask.
+    bool reads_lines();
+
+    /// While it lives, what is typed does not go to the command, and the user's terminal reads
+    /// lines. `relay` may be null.
+    class Hold {
+     public:
+        explicit Hold(TerminalRelay* relay);
+        ~Hold();
+        Hold(const Hold&) = delete;
+        Hold& operator=(const Hold&) = delete;
+
+     private:
+        TerminalRelay* relay_;
+    };
+
+ private:
+    struct Copying;  ///< what only the thread knows
+
+    void copy();
+    void arrange();
+    bool is_in_front() const;
+    void wake() const;
+    void heed_signals();
+    void heed_command(Copying& copying);
+    void suspend(Copying& copying);
+    void copy_keys(Copying& copying);
+    void put_keys(Copying& copying);
+    bool copy_output(Copying& copying);
+    void drain(Copying& copying);
+    void hang_up(Copying& copying);
+
+    struct termios usual_ = {};  ///< the user's terminal as it was
+    sigset_t before_ = {};       ///< blocked before
+    UniqueFd near_;
+    UniqueFd far_;
+    UniqueFd signals_;
+    UniqueFd wake_;
+    std::thread thread_;
+    bool is_known_ = false;  ///< the thread's: in the background a shell has the terminal its way
+    bool raw_ = false;       ///< the thread's: the user's terminal hands on each key
+    std::atomic<bool> stop_{false};
+    std::atomic<bool> hung_up_{false};
+    std::mutex mutex_;  ///< for what follows
+    std::condition_variable changed_;
+    UniqueFd master_;
+    int early_ = 0;         ///< a signal that came before the master
+    bool held_ = false;     ///< somebody wants the keys
+    bool yielded_ = false;  ///< and has them
+};
+
+}  // namespace unwrite::cli
