@@ -4,6 +4,7 @@
 
 #include "edit/lp1.h"
 #include "edit/search.h"
+#include "edit/similar_lines.h"
 
 namespace unwrite::edit {
 
@@ -37,6 +38,8 @@ class Application {
 
     Result<> carry_out(const Lp1Operation& operation);
     std::vector<std::uint64_t> targets() &&;
+    /// Lines that the operation may have meant; for one that failed.
+    std::vector<Candidate> candidates(const Lp1Operation& operation) const;
 
  private:
     Result<Place> find(const Lp1Operation& operation) const;
@@ -71,7 +74,7 @@ Result<Place> Application::find(const Lp1Operation& operation) const {
         if (count < number) return failed("Occurrence out of range");
         return place;
     }
-    if (count == 0) return failed("Match not found");
+    if (count == 0) return Error(ErrorKind::kNotFound, EINVAL, "Match not found");
     if (count > 1) return failed("Match is not unique");
     return place;
 }
@@ -150,6 +153,25 @@ Result<> Application::carry_out(const Lp1Operation& operation) {
     }
 }
 
+std::vector<Candidate> Application::candidates(const Lp1Operation& operation) const {
+    std::vector<Candidate> found;
+    if (operation.find.empty()) return found;
+    const auto number = [this](std::size_t at) { return file_.lines[at].number; };
+    find_all(Texts{file_.lines}, 0, file_.lines.size(), operation.find, [&](std::size_t at) {
+        if (found.size() < kMaxCandidates && number(at) > 0)
+            found.push_back(candidate_of(number(at), file_.lines[at].text, 1.0));
+    });
+    if (!found.empty()) return found;
+    std::string wanted;
+    for (const std::string& row : operation.find)
+        wanted += row + "\n";
+    SimilarLines similar(wanted);
+    for (const TextLine& line : file_.lines) {
+        if (line.number > 0) similar.look_at(line.number, line.text);
+    }
+    return std::move(similar).best();
+}
+
 std::vector<std::uint64_t> Application::targets() && {
     std::sort(targets_.begin(), targets_.end());
     targets_.erase(std::unique(targets_.begin(), targets_.end()), targets_.end());
@@ -167,10 +189,16 @@ bool needs_file(const Lp1Section& section) {
                        });
 }
 
-Result<std::vector<std::uint64_t>> apply_lp1(const Lp1Section& section, TextFile& file) {
+Result<std::vector<std::uint64_t>> apply_lp1(const Lp1Section& section, TextFile& file,
+                                             Lp1Trouble* trouble) {
     Application application(file);
-    for (const Lp1Operation& operation : section.operations)
-        TRY(application.carry_out(operation));
+    for (std::size_t at = 0; at < section.operations.size(); ++at) {
+        const Lp1Operation& operation = section.operations[at];
+        auto done = application.carry_out(operation);
+        if (done) continue;
+        if (trouble != nullptr) *trouble = {at, application.candidates(operation)};
+        return std::move(done).error();
+    }
     return std::move(application).targets();
 }
 

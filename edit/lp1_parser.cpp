@@ -37,21 +37,22 @@ class Parser {
     explicit Parser(std::string_view patch) : rest_(patch) {}
 
     Result<std::vector<Lp1Section>> parse();
+    std::uint64_t line_number() const { return number_; }
 
  private:
     // The next line without its ending, which is LF or CRLF; false at the end.
     bool next();
     // The next line that is neither blank nor a comment.
     bool next_command();
-    Error failed(const char* reason) const;
+    static Error failed(const char* reason);
 
     Result<> parse_header();
     Result<> parse_end();
-    Result<std::string> parse_path(std::string_view text) const;
-    Result<std::string> parse_quoted(std::string_view text) const;
+    static Result<std::string> parse_path(std::string_view text);
+    static Result<std::string> parse_quoted(std::string_view text);
     Result<Lp1Operation> parse_operation(const Words& words);
-    Result<std::optional<std::uint64_t>> parse_occurrence(std::string_view text) const;
-    Result<bool> parse_newline_flag(std::string_view text) const;
+    static Result<std::optional<std::uint64_t>> parse_occurrence(std::string_view text);
+    static Result<bool> parse_newline_flag(std::string_view text);
     Result<std::vector<std::string>> parse_block();
 
     std::string_view rest_;
@@ -77,8 +78,8 @@ bool Parser::next_command() {
     return false;
 }
 
-Error Parser::failed(const char* reason) const {
-    return {ErrorKind::kUsage, EINVAL, reason, "line " + std::to_string(number_) + " of the patch"};
+Error Parser::failed(const char* reason) {
+    return {ErrorKind::kUsage, EINVAL, reason};
 }
 
 Result<> Parser::parse_header() {
@@ -94,7 +95,7 @@ Result<> Parser::parse_end() {
     return {};
 }
 
-Result<std::string> Parser::parse_quoted(std::string_view text) const {
+Result<std::string> Parser::parse_quoted(std::string_view text) {
     std::string path;
     for (std::size_t at = 1; at < text.size(); ++at) {
         if (text[at] == '"') {
@@ -113,7 +114,7 @@ Result<std::string> Parser::parse_quoted(std::string_view text) const {
     return failed("Unterminated quoted path");
 }
 
-Result<std::string> Parser::parse_path(std::string_view text) const {
+Result<std::string> Parser::parse_path(std::string_view text) {
     if (text.empty()) return failed("Missing file path");
     if (text.front() == '"') return parse_quoted(text);
     if (text.find('"') != std::string_view::npos) return failed("Invalid quoted path");
@@ -121,7 +122,7 @@ Result<std::string> Parser::parse_path(std::string_view text) const {
     return std::string(text);
 }
 
-Result<std::optional<std::uint64_t>> Parser::parse_occurrence(std::string_view text) const {
+Result<std::optional<std::uint64_t>> Parser::parse_occurrence(std::string_view text) {
     if (text.empty()) return std::optional<std::uint64_t>{};
     if (text == "0") return failed("Occurrence must be >= 1");
     std::uint64_t number = 0;
@@ -131,7 +132,7 @@ Result<std::optional<std::uint64_t>> Parser::parse_occurrence(std::string_view t
     return std::optional<std::uint64_t>{number};
 }
 
-Result<bool> Parser::parse_newline_flag(std::string_view text) const {
+Result<bool> Parser::parse_newline_flag(std::string_view text) {
     if (text != "+" && text != "-") return failed("Invalid N flag; expected + or -");
     return text == "+";
 }
@@ -157,6 +158,7 @@ Result<Lp1Operation> Parser::parse_operation(const Words& words) {
     if (words.first.front() == 'N') {
         if (words.first != "N") return failed("Invalid N flag; expected + or -");
         Lp1Operation operation{Lp1Command::kFinalNewline};
+        operation.patch_line = number_;
         TRY_ASSIGN(operation.newline, parse_newline_flag(words.rest));
         return operation;
     }
@@ -164,6 +166,7 @@ Result<Lp1Operation> Parser::parse_operation(const Words& words) {
         std::string_view("RIPETB").find(words.first.front()) == std::string_view::npos)
         return failed(kUnknownOperation);
     Lp1Operation operation{static_cast<Lp1Command>(words.first.front())};
+    operation.patch_line = number_;
     if (operation.command == Lp1Command::kAppend || operation.command == Lp1Command::kPrepend) {
         if (!words.rest.empty()) return failed(kUnknownOperation);
     } else {
@@ -187,6 +190,7 @@ Result<std::vector<Lp1Section>> Parser::parse() {
         }
         if (words.first == "F") {
             Lp1Section section;
+            section.patch_line = number_;
             TRY_ASSIGN(section.path, parse_path(words.rest));
             sections.push_back(std::move(section));
         } else if (sections.empty()) {
@@ -201,8 +205,11 @@ Result<std::vector<Lp1Section>> Parser::parse() {
 
 }  // namespace
 
-Result<std::vector<Lp1Section>> parse_lp1(std::string_view patch) {
-    return Parser(patch).parse();
+Result<std::vector<Lp1Section>> parse_lp1(std::string_view patch, std::uint64_t* failed_line) {
+    Parser parser(patch);
+    auto sections = parser.parse();
+    if (!sections && failed_line != nullptr) *failed_line = parser.line_number();
+    return sections;
 }
 
 }  // namespace unwrite::edit

@@ -66,25 +66,35 @@ struct EditPlan {
 ///  kUsage     "Patch failed for <path>: <reason>"; the path is "<patch>" for what cannot be
 ///             parsed; "Patch exceeds max_patch_bytes"; "Bad args: path contains invalid control
 ///             characters"
+///  kNotFound  "Patch failed for <path>: Match not found"
 ///  kConflict  "<path>: <reason>" when `seen` refuses
 ///  any other  as Files::look() gave it
+/// After an error `told`, unless null, says which file it is about and what that holds, the place
+/// in the patch, and the lines of the file that may have been meant.
 Result<EditPlan> plan_lp1(std::string_view patch, const Settings& settings, Files& files,
-                          const SeenCheck& seen);
+                          const SeenCheck& seen, EditResponse* told = nullptr);
 
 /// A unified diff, with the same errors. Files may be created, deleted, renamed and copied.
 Result<EditPlan> plan_unified(std::string_view patch, unsigned strip, const Settings& settings,
-                              Files& files, const SeenCheck& seen);
+                              Files& files, const SeenCheck& seen, EditResponse* told = nullptr);
 
-struct SpanPlan {
+/// A request as a plan; never an error, the response says what went wrong.
+struct AnsweredPlan {
     EditResponse response{};  ///< to be given when the plan has been carried out
     EditPlan plan{};          ///< empty unless the status is kOk
 };
 
-/// A snippet or line-range edit; never an error, the response says what went wrong. The file must
-/// exist. The request must have passed check_request().
-SpanPlan plan_snippet(const SnippetRequest& request, const Settings& settings, Files& files,
-                      const SeenCheck& seen);
-SpanPlan plan_lines(const LineRequest& request, const Settings& settings, Files& files,
-                    const SeenCheck& seen);
+/// plan_lp1() and plan_unified() so.
+AnsweredPlan plan_patch(const PatchRequest& request, const Settings& settings, Files& files,
+                        const SeenCheck& seen);
+AnsweredPlan plan_diff(std::string_view patch, unsigned strip, const Settings& settings,
+                       Files& files, const SeenCheck& seen);
+
+/// A snippet or line-range edit. The file must exist. The request must have passed
+/// check_request().
+AnsweredPlan plan_snippet(const SnippetRequest& request, const Settings& settings, Files& files,
+                          const SeenCheck& seen);
+AnsweredPlan plan_lines(const LineRequest& request, const Settings& settings, Files& files,
+                        const SeenCheck& seen);
 
 }  // namespace unwrite::edit

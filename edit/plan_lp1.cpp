@@ -18,8 +18,8 @@ struct Staged {
 
 class Lp1Planner {
  public:
-    Lp1Planner(const Settings& settings, Files& files, const SeenCheck& seen)
-        : settings_(settings), files_(files), seen_(seen) {}
+    Lp1Planner(const Settings& settings, Files& files, const SeenCheck& seen, EditResponse& told)
+        : settings_(settings), files_(files), seen_(seen), told_(told) {}
 
     Result<> add(const Lp1Section& section);
     EditPlan finish() &&;
@@ -30,6 +30,7 @@ class Lp1Planner {
     const Settings& settings_;
     Files& files_;
     const SeenCheck& seen_;
+    EditResponse& told_;
     std::map<std::string, std::size_t> by_path_;  // FileState::path -> index
     std::vector<Staged> staged_;                  // in the order of the patch
 };
@@ -38,7 +39,9 @@ Result<Staged*> Lp1Planner::staged(const Lp1Section& section) {
     if (has_unsafe_character(section.path))
         return Error(ErrorKind::kUsage, EINVAL,
                      "Bad args: path contains invalid control characters");
-    TRY_ASSIGN(FileState file, look_at(section.path, settings_, files_, seen_));
+    TRY_ASSIGN(FileState file, look_at(section.path, settings_, files_));
+    describe(told_, file);
+    TRY(check_seen(section.path, file, seen_));
     const auto known = by_path_.find(file.path);
     if (known != by_path_.end()) return &staged_[known->second];
     if (file.kind == FileKind::kAbsent && needs_file(section))
@@ -51,9 +54,18 @@ Result<Staged*> Lp1Planner::staged(const Lp1Section& section) {
 }
 
 Result<> Lp1Planner::add(const Lp1Section& section) {
+    told_.path = section.path;
+    told_.patch_line = section.patch_line;
     TRY_ASSIGN(Staged* const staged_file, staged(section));
-    const auto lines = apply_lp1(section, staged_file->text);
-    if (!lines) return patch_failed(section.path, lines.error().message());
+    Lp1Trouble trouble;
+    const auto lines = apply_lp1(section, staged_file->text, &trouble);
+    if (!lines) {
+        told_.operation = trouble.operation + 1;
+        told_.patch_line = section.operations[trouble.operation].patch_line;
+        told_.candidates = std::move(trouble.candidates);
+        return Error(lines.error().kind(), EINVAL,
+                     patch_failed(section.path, lines.error().message()).message());
+    }
     if (seen_ && !lines->empty()) {
         if (auto all = seen_(staged_file->file, *lines); !all)
             return stale_file(section.path, all.error());
@@ -75,16 +87,28 @@ EditPlan Lp1Planner::finish() && {
 }  // namespace
 
 Result<EditPlan> plan_lp1(std::string_view patch, const Settings& settings, Files& files,
-                          const SeenCheck& seen) {
+                          const SeenCheck& seen, EditResponse* told) {
+    EditResponse unheard;
+    EditResponse& response = told != nullptr ? *told : unheard;
     if (patch.size() > settings.max_patch)
         return Error(ErrorKind::kUsage, EINVAL, "Patch exceeds max_patch_bytes");
-    const auto sections = parse_lp1(patch);
-    if (!sections)
+    std::uint64_t line = 0;
+    const auto sections = parse_lp1(patch, &line);
+    if (!sections) {
+        response.patch_line = line;
         return patch_failed("<patch>", sections.error().message(), sections.error().advice());
-    Lp1Planner planner(settings, files, seen);
+    }
+    Lp1Planner planner(settings, files, seen, response);
     for (const Lp1Section& section : *sections)
         TRY(planner.add(section));
     return std::move(planner).finish();
+}
+
+AnsweredPlan plan_patch(const PatchRequest& request, const Settings& settings, Files& files,
+                        const SeenCheck& seen) {
+    EditResponse told;
+    auto plan = plan_lp1(request.patch, settings, files, seen, &told);
+    return answered(std::move(plan), std::move(told));
 }
 
 }  // namespace unwrite::edit

@@ -6,40 +6,36 @@ namespace unwrite::edit {
 
 namespace {
 
-EditResponse refused(EditAction action, EditStatus status, const Error& error,
-                     const std::optional<std::string>& region) {
+template <class Request>
+EditResponse refused(const Request& request, EditAction action, EditStatus status,
+                     const Error& error) {
     EditResponse response;
     response.action = action;
     response.status = status;
     response.message = error.message();
-    response.region_id = region;
+    response.next = error.advice();
+    response.path = request.path;
+    response.region_id = request.region_id;
     return response;
 }
 
-// Sets what can be known of a file that is there, although nothing is done with it.
-void describe(EditResponse& response, const FileState& file) {
-    if (file.kind != FileKind::kFile || file.bytes.size() != file.size) return;
-    response.hash_before = digest_of(file.bytes);
-    response.hash_after = response.hash_before;
-    response.newline = dominant(count_newlines(file.bytes));
-}
-
 template <class Request, class Apply>
-SpanPlan plan_span(const Request& request, EditAction action, const Settings& settings,
-                   Files& files, const SeenCheck& seen, Apply apply) {
+AnsweredPlan plan_span(const Request& request, EditAction action, const Settings& settings,
+                       Files& files, const SeenCheck& seen, Apply apply) {
     const auto fails = [&](EditStatus status, const Error& error) {
-        return SpanPlan{refused(action, status, error, request.region_id), {}};
+        return AnsweredPlan{refused(request, action, status, error), {}};
     };
     // The check of what was seen comes after the file is known, so that the answer can tell its
     // hash.
-    const auto file = look_at(request.path, settings, files, {});
+    const auto file = look_at(request.path, settings, files);
     if (!file) return fails(EditStatus::kError, file.error());
     if (file->kind == FileKind::kAbsent)
         return fails(EditStatus::kError,
                      patch_failed(request.path, "File does not exist for match-based operation"));
     if (seen) {
         if (auto fresh = seen(*file, {}); !fresh) {
-            SpanPlan stale = fails(EditStatus::kStaleFile, stale_file(request.path, fresh.error()));
+            AnsweredPlan stale =
+                fails(EditStatus::kStaleFile, stale_file(request.path, fresh.error()));
             describe(stale.response, *file);
             return stale;
         }
@@ -50,7 +46,8 @@ SpanPlan plan_span(const Request& request, EditAction action, const Settings& se
         return all ? Result<>{} : Result<>{stale_file(request.path, all.error())};
     };
     SpanEdit edit = apply(request, file->bytes, may_edit);
-    SpanPlan made{std::move(edit.response), {}};
+    AnsweredPlan made{std::move(edit.response), {}};
+    made.response.path = file->path;
     if (made.response.status != EditStatus::kOk) return made;
     PlannedFile plan = planned(*file, std::move(edit.bytes), made.response);
     if (changes(*file, plan)) made.plan.files.push_back(std::move(plan));
@@ -59,13 +56,13 @@ SpanPlan plan_span(const Request& request, EditAction action, const Settings& se
 
 }  // namespace
 
-SpanPlan plan_snippet(const SnippetRequest& request, const Settings& settings, Files& files,
-                      const SeenCheck& seen) {
+AnsweredPlan plan_snippet(const SnippetRequest& request, const Settings& settings, Files& files,
+                          const SeenCheck& seen) {
     return plan_span(request, EditAction::kSnippet, settings, files, seen, apply_snippet);
 }
 
-SpanPlan plan_lines(const LineRequest& request, const Settings& settings, Files& files,
-                    const SeenCheck& seen) {
+AnsweredPlan plan_lines(const LineRequest& request, const Settings& settings, Files& files,
+                        const SeenCheck& seen) {
     return plan_span(request, EditAction::kLines, settings, files, seen, apply_lines);
 }
 

@@ -33,10 +33,15 @@ bool leads_out(std::string_view path) {
     return false;
 }
 
+std::string at_line(std::uint64_t line) {
+    return " (line " + std::to_string(line) + " of the patch)";
+}
+
 class UnifiedPlanner {
  public:
-    UnifiedPlanner(const Settings& settings, Files& files, const SeenCheck& seen)
-        : settings_(settings), files_(files), seen_(seen) {}
+    UnifiedPlanner(const Settings& settings, Files& files, const SeenCheck& seen,
+                   EditResponse& told)
+        : settings_(settings), files_(files), seen_(seen), told_(told) {}
 
     Result<> add(const FilePatch& patch);
     Result<EditPlan> finish() &&;
@@ -50,13 +55,16 @@ class UnifiedPlanner {
     const Settings& settings_;
     Files& files_;
     const SeenCheck& seen_;
+    EditResponse& told_;
     std::map<std::string, std::size_t> by_path_;  // FileState::path -> index
     std::vector<Staged> staged_;                  // in the order of the patch
 };
 
 Result<std::size_t> UnifiedPlanner::staged(const std::string& path) {
     if (leads_out(path)) return patch_failed(path, "Invalid path");
-    TRY_ASSIGN(FileState file, look_at(path, settings_, files_, seen_));
+    TRY_ASSIGN(FileState file, look_at(path, settings_, files_));
+    describe(told_, file);
+    TRY(check_seen(path, file, seen_));
     const auto [known, added] = by_path_.emplace(file.path, staged_.size());
     if (added) {
         const bool exists = file.kind == FileKind::kFile;
@@ -68,10 +76,13 @@ Result<std::size_t> UnifiedPlanner::staged(const std::string& path) {
 
 Result<std::string> UnifiedPlanner::new_bytes(const FilePatch& patch,
                                               const std::string& bytes) const {
-    auto after = apply_hunks(patch.hunks, bytes);
+    std::uint64_t line = 0;
+    auto after = apply_hunks(patch.hunks, bytes, &line);
     const std::string& path = patch.old_path ? *patch.old_path : *patch.new_path;
-    if (!after) return patch_failed(path, after.error().message(), after.error().advice());
-    return *std::move(after);
+    if (after) return after;
+    told_.patch_line = line;
+    return Error(ErrorKind::kConflict, ESTALE,
+                 patch_failed(path, after.error().message() + at_line(line)).message());
 }
 
 Result<> UnifiedPlanner::change(const FilePatch& patch, std::size_t target,
@@ -95,6 +106,8 @@ Result<> UnifiedPlanner::change(const FilePatch& patch, std::size_t target,
 
 Result<> UnifiedPlanner::add(const FilePatch& patch) {
     const std::string& shown = patch.new_path ? *patch.new_path : *patch.old_path;
+    told_.path = shown;
+    told_.patch_line = patch.patch_line;
     TRY_ASSIGN(const std::size_t at, staged(shown));
     if (patch.new_path && (!patch.old_path || *patch.old_path != *patch.new_path)) {
         TRY(change(patch, at, shown));
@@ -119,6 +132,7 @@ Result<> UnifiedPlanner::check_lines(const Staged& one, const std::string& after
             lines.push_back(change.old_start + i);
     }
     if (lines.empty()) return {};
+    describe(told_, one.file);
     auto all = seen_(one.file, lines);
     return all ? Result<>{} : Result<>{stale_file(one.file.path, all.error())};
 }
@@ -138,15 +152,28 @@ Result<EditPlan> UnifiedPlanner::finish() && {
 }  // namespace
 
 Result<EditPlan> plan_unified(std::string_view patch, unsigned strip, const Settings& settings,
-                              Files& files, const SeenCheck& seen) {
+                              Files& files, const SeenCheck& seen, EditResponse* told) {
+    EditResponse unheard;
+    EditResponse& response = told != nullptr ? *told : unheard;
     if (patch.size() > settings.max_patch)
         return Error(ErrorKind::kUsage, EINVAL, "Patch exceeds max_patch_bytes");
-    const auto parsed = parse_unified(patch, strip);
-    if (!parsed) return patch_failed("<patch>", parsed.error().message(), parsed.error().advice());
-    UnifiedPlanner planner(settings, files, seen);
+    std::uint64_t line = 0;
+    const auto parsed = parse_unified(patch, strip, &line);
+    if (!parsed) {
+        response.patch_line = line;
+        return patch_failed("<patch>", parsed.error().message() + at_line(line));
+    }
+    UnifiedPlanner planner(settings, files, seen, response);
     for (const FilePatch& file : *parsed)
         TRY(planner.add(file));
     return std::move(planner).finish();
+}
+
+AnsweredPlan plan_diff(std::string_view patch, unsigned strip, const Settings& settings,
+                       Files& files, const SeenCheck& seen) {
+    EditResponse told;
+    auto plan = plan_unified(patch, strip, settings, files, seen, &told);
+    return answered(std::move(plan), std::move(told));
 }
 
 }  // namespace unwrite::edit

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "edit/diff.h"
+#include "edit/line_changes.h"
 #include "edit/lp1.h"
 #include "edit/text_safety.h"
 
@@ -10,9 +11,51 @@ namespace unwrite::edit {
 
 namespace {
 
+// A file that is created or deleted is shown whole up to this many lines.
+constexpr std::size_t kShownWhole = 20;
+constexpr std::size_t kShownOfMore = 5;
+
+FileChange change_of(const PlannedFile& file) {
+    if (!file.existed) return FileChange::kCreated;
+    return file.remains ? FileChange::kModified : FileChange::kDeleted;
+}
+
 const char* verb_of(const PlannedFile& file) {
-    if (!file.existed) return "created: ";
-    return file.remains ? "modified: " : "deleted: ";
+    switch (change_of(file)) {
+        case FileChange::kCreated:
+            return "created: ";
+        case FileChange::kDeleted:
+            return "deleted: ";
+        case FileChange::kModified:
+            break;
+    }
+    return "modified: ";
+}
+
+Result<std::string> diff_of(const PlannedFile& file) {
+    if (change_of(file) == FileChange::kModified) return numbered_diff(file.before, file.after);
+    const std::string& whole = file.existed ? file.before : file.after;
+    const auto lines = split_lines(whole);
+    if (lines.size() <= kShownWhole) return numbered_diff(file.before, file.after);
+    const std::size_t length =
+        static_cast<std::size_t>(lines[kShownOfMore].data() - lines.front().data());
+    const std::string_view shown = std::string_view(whole).substr(0, length);
+    TRY_ASSIGN(std::string diff,
+               numbered_diff(file.existed ? shown : std::string_view(), file.existed ? "" : shown));
+    return diff + "... (" + std::to_string(lines.size()) + " lines)\n";
+}
+
+// Where the new lines stand; for lines that only went, where they were.
+std::vector<LineRange> new_lines(const PlannedFile& file) {
+    std::vector<LineRange> ranges;
+    const auto changes = line_changes(file.before, file.after);
+    if (!changes) return ranges;
+    for (const LineChange& change : *changes) {
+        if (ranges.size() == kMaxRanges) break;
+        const std::uint64_t first = std::max<std::uint64_t>(change.new_start, 1);
+        ranges.push_back({first, first + std::max<std::uint64_t>(change.new_count, 1) - 1});
+    }
+    return ranges;
 }
 
 // At most kMaxSummary bytes, ended between two characters.
@@ -33,11 +76,34 @@ Result<std::string> edit_report(const EditPlan& plan) {
     std::string diffs;
     for (const PlannedFile& file : plan.files) {
         names += verb_of(file) + displayed(file.path) + '\n';
-        TRY_ASSIGN(const std::string diff, numbered_diff(file.before, file.after));
-        diffs += diff;
+        TRY_ASSIGN(const std::string diff, diff_of(file));
+        const bool labelled = plan.files.size() > 1 && !diff.empty();
+        diffs += (labelled ? displayed(file.path) + ":\n" : "") + diff;
     }
     if (plan.files.size() == 1 && !diffs.empty()) return diffs;
     return names + (diffs.empty() ? "" : "\n" + diffs);
+}
+
+void tell(EditResponse& response, const EditPlan& plan) {
+    std::string names;
+    for (const PlannedFile& file : plan.files) {
+        EditedFile& told = response.files.emplace_back();
+        told.path = file.path;
+        told.change = change_of(file);
+        names += (names.empty() ? "" : "\n") + (verb_of(file) + displayed(file.path));
+        if (!file.remains) continue;
+        told.hash = file.hash_after;
+        told.newline = dominant(count_newlines(file.after));
+        told.lines = new_lines(file);
+    }
+    if (response.action != EditAction::kPatch) return;
+    response.message = names.empty() ? std::string(kNoChanges) : names;
+    if (response.files.size() != 1) return;
+    const PlannedFile& file = plan.files.front();
+    response.path = file.path;
+    if (file.existed) response.hash_before = file.hash_before;
+    response.hash_after = response.files.front().hash;
+    response.newline = response.files.front().newline;
 }
 
 std::string approval_summary(std::string_view patch) {

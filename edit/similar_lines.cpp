@@ -87,23 +87,31 @@ void keep(std::vector<Candidate>& best, Candidate found) {
 
 }  // namespace
 
+Candidate candidate_of(std::uint64_t number, std::string_view line, double score) {
+    return {number, preview_of(line), score};
+}
+
 Candidate candidate_at(const CanonicalView& view, std::uint64_t line, double score) {
-    return {line, preview_of(view.line(line)), score};
+    return candidate_of(line, view.line(line), score);
+}
+
+SimilarLines::SimilarLines(std::string_view snippet)
+    : wanted_(first_line_of(snippet)), pairs_(pairs_of(wanted_)) {}
+
+void SimilarLines::look_at(std::uint64_t number, std::string_view line) {
+    if (wanted_.empty()) return;
+    const std::string text = squeezed(line);
+    const double score = text == wanted_ ? 1.0 : likeness(pairs_of(text), pairs_) * 0.99;
+    if (score < kLeastScore) return;
+    if (best_.size() == kMaxCandidates && score <= best_.back().score) return;
+    keep(best_, candidate_of(number, line, score));
 }
 
 std::vector<Candidate> similar_lines(const CanonicalView& view, std::string_view snippet) {
-    std::vector<Candidate> best;
-    const std::string wanted = first_line_of(snippet);
-    if (wanted.empty()) return best;
-    const Pairs wanted_pairs = pairs_of(wanted);
-    for (std::size_t line = 1; line <= view.line_count(); ++line) {
-        const std::string text = squeezed(view.line(line));
-        const double score = text == wanted ? 1.0 : likeness(pairs_of(text), wanted_pairs) * 0.99;
-        if (score < kLeastScore) continue;
-        if (best.size() == kMaxCandidates && score <= best.back().score) continue;
-        keep(best, candidate_at(view, line, score));
-    }
-    return best;
+    SimilarLines similar(snippet);
+    for (std::size_t line = 1; line <= view.line_count(); ++line)
+        similar.look_at(line, view.line(line));
+    return std::move(similar).best();
 }
 
 }  // namespace unwrite::edit

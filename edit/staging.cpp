@@ -16,8 +16,7 @@ Error stale_file(std::string_view path, const Error& reason) {
             reason.advice()};
 }
 
-Result<FileState> look_at(const std::string& path, const Settings& settings, Files& files,
-                          const SeenCheck& seen) {
+Result<FileState> look_at(const std::string& path, const Settings& settings, Files& files) {
     TRY_ASSIGN(FileState file, files.look(path, settings.max_file));
     if (file.kind == FileKind::kDirectory) return patch_failed(path, "Path is a directory");
     if (file.kind == FileKind::kOther) return patch_failed(path, "Path is not a regular file");
@@ -26,10 +25,36 @@ Result<FileState> look_at(const std::string& path, const Settings& settings, Fil
                                       " bytes > " + std::to_string(settings.max_file) +
                                       " max_file_read_bytes)");
     }
-    if (file.kind == FileKind::kFile && seen) {
-        if (auto fresh = seen(file, {}); !fresh) return stale_file(path, fresh.error());
-    }
     return file;
+}
+
+Result<> check_seen(std::string_view path, const FileState& file, const SeenCheck& seen) {
+    if (file.kind != FileKind::kFile || !seen) return {};
+    auto fresh = seen(file, {});
+    return fresh ? Result<>{} : Result<>{stale_file(path, fresh.error())};
+}
+
+void describe(EditResponse& response, const FileState& file) {
+    response.path = file.path;
+    response.hash_before.reset();
+    response.hash_after.reset();
+    response.newline.reset();
+    if (file.kind != FileKind::kFile || file.bytes.size() != file.size) return;
+    response.hash_before = digest_of(file.bytes);
+    response.hash_after = response.hash_before;
+    response.newline = dominant(count_newlines(file.bytes));
+}
+
+AnsweredPlan answered(Result<EditPlan> plan, EditResponse told) {
+    told.action = EditAction::kPatch;
+    if (!plan) {
+        fail(told, plan.error());
+        return {std::move(told), {}};
+    }
+    EditResponse response;
+    response.action = EditAction::kPatch;
+    response.status = EditStatus::kOk;
+    return {std::move(response), *std::move(plan)};
 }
 
 bool is_executable(const FileState& file) {

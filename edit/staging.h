@@ -13,10 +13,17 @@ Error patch_failed(std::string_view path, const std::string& reason,
                    const std::string& advice = {});
 Error stale_file(std::string_view path, const Error& reason);
 
-/// Looks at the file and refuses directories, what is no file and what is too large. `seen` is
-/// asked about an existing file, without lines.
-Result<FileState> look_at(const std::string& path, const Settings& settings, Files& files,
-                          const SeenCheck& seen);
+/// Looks at the file and refuses directories, what is no file and what is too large.
+Result<FileState> look_at(const std::string& path, const Settings& settings, Files& files);
+
+/// What `seen` says of an existing file, without lines.
+Result<> check_seen(std::string_view path, const FileState& file, const SeenCheck& seen);
+
+/// Sets what can be known of a file that is there, although nothing is done with it.
+void describe(EditResponse& response, const FileState& file);
+
+/// The plan with what was found out for the answer.
+AnsweredPlan answered(Result<EditPlan> plan, EditResponse told);
 
 /// By its owner.
 bool is_executable(const FileState& file);

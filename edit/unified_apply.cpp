@@ -47,8 +47,7 @@ class Application {
 Error Application::failed(const Hunk& hunk, const char* reason) const {
     return {ErrorKind::kConflict, EINVAL,
             "Hunk #" + std::to_string(number_) + " (line " + std::to_string(hunk.old_start) + ") " +
-                reason,
-            "line " + std::to_string(hunk.patch_line) + " of the patch"};
+                reason};
 }
 
 bool Application::stands_at(const Lines& older, std::size_t at) const {
@@ -110,10 +109,13 @@ Result<std::string> Application::finish() {
 
 }  // namespace
 
-Result<std::string> apply_hunks(const std::vector<Hunk>& hunks, std::string_view bytes) {
+Result<std::string> apply_hunks(const std::vector<Hunk>& hunks, std::string_view bytes,
+                                std::uint64_t* failed_line) {
     Application application(bytes);
-    for (const Hunk& hunk : hunks)
+    for (const Hunk& hunk : hunks) {
+        if (failed_line != nullptr) *failed_line = hunk.patch_line;
         TRY(application.carry_out(hunk));
+    }
     return application.finish();
 }
 

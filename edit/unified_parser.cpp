@@ -54,12 +54,15 @@ class Parser {
     Parser(std::string_view patch, unsigned strip) : lines_(split_lines(patch)), strip_(strip) {}
 
     Result<std::vector<FilePatch>> parse();
+    std::uint64_t line_number() const {
+        return std::min(at_ + 1, std::max<std::size_t>(lines_.size(), 1));
+    }
 
  private:
     // Without its ending.
     std::string_view header_line(std::size_t at) const;
     bool at_labels() const;
-    Error failed(const std::string& reason) const;
+    static Error failed(const std::string& reason);
 
     Result<> one_line();
     Result<> git_header(std::string_view names);
@@ -91,8 +94,8 @@ bool Parser::at_labels() const {
     return header_line(at_).starts_with("--- ") && header_line(at_ + 1).starts_with("+++ ");
 }
 
-Error Parser::failed(const std::string& reason) const {
-    return {ErrorKind::kUsage, EINVAL, reason, "line " + std::to_string(at_ + 1) + " of the patch"};
+Error Parser::failed(const std::string& reason) {
+    return {ErrorKind::kUsage, EINVAL, reason};
 }
 
 Result<> Parser::finish_file() {
@@ -112,6 +115,7 @@ Result<> Parser::git_header(std::string_view names) {
     TRY(finish_file());
     open_.emplace();
     open_->git = true;
+    open_->file.patch_line = at_ + 1;
     if (auto both = git_names(names, strip_)) {
         open_->file.old_path = std::move(both->older);
         open_->file.new_path = std::move(both->newer);
@@ -172,6 +176,7 @@ Result<> Parser::labels() {
     if (!open_ || !open_->git || !open_->file.hunks.empty()) {
         TRY(finish_file());
         open_.emplace();
+        open_->file.patch_line = at_ + 1;
     }
     const auto older = label_name(header_line(at_).substr(4));
     const auto newer = label_name(header_line(at_ + 1).substr(4));
@@ -264,8 +269,12 @@ Result<std::vector<FilePatch>> Parser::parse() {
 
 }  // namespace
 
-Result<std::vector<FilePatch>> parse_unified(std::string_view patch, unsigned strip) {
-    return Parser(patch, strip).parse();
+Result<std::vector<FilePatch>> parse_unified(std::string_view patch, unsigned strip,
+                                             std::uint64_t* failed_line) {
+    Parser parser(patch, strip);
+    auto files = parser.parse();
+    if (!files && failed_line != nullptr) *failed_line = parser.line_number();
+    return files;
 }
 
 }  // namespace unwrite::edit

@@ -30,16 +30,20 @@ struct FilePatch {
     std::optional<bool> executable{};       ///< the mode that it shall have, when the patch says
     bool copies = false;                    ///< the old file stays as it is
     std::vector<Hunk> hunks{};
+    std::uint64_t patch_line = 0;  ///< where it begins in the patch, from 1
 };
 
 /// Text around the diffs is passed over. `strip`: how many leading components of each name are
 /// dropped (1: "a/" and "b/"); names in git's "rename" and "copy" lines have none of them.
-/// Errors (kUsage) have "line N of the patch" as advice: a hunk that is cut off or counts wrongly,
-/// a name that is missing, binary files, symbolic links, submodules; a patch without any file.
-Result<std::vector<FilePatch>> parse_unified(std::string_view patch, unsigned strip = 1);
+/// Errors (kUsage), of which `failed_line` is the line in the patch: a hunk that is cut off or
+/// counts wrongly, a name that is missing, binary files, symbolic links, submodules; a patch
+/// without any file.
+Result<std::vector<FilePatch>> parse_unified(std::string_view patch, unsigned strip = 1,
+                                             std::uint64_t* failed_line = nullptr);
 
 /// The new bytes. Errors: kConflict, "Hunk #2 (line 40) does not match", or "... matches in more
-/// than one place".
-Result<std::string> apply_hunks(const std::vector<Hunk>& hunks, std::string_view bytes);
+/// than one place"; `failed_line` is then where the hunk begins in the patch.
+Result<std::string> apply_hunks(const std::vector<Hunk>& hunks, std::string_view bytes,
+                                std::uint64_t* failed_line = nullptr);
 
 }  // namespace unwrite::edit

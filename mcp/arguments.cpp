@@ -41,9 +41,9 @@ Result<std::string> Arguments::required_text(const char* name) const {
     return text(name);
 }
 
-Result<bool> Arguments::flag(const char* name) const {
+Result<bool> Arguments::flag(const char* name, bool otherwise) const {
     const Json& value = member(json_, name);
-    if (value.is_null()) return false;
+    if (value.is_null()) return otherwise;
     if (!value.is_boolean()) return bad(std::string(name) + " must be true or false");
     return value.get<bool>();
 }

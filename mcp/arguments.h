@@ -21,7 +21,7 @@ class Arguments {
 
     Result<std::string> text(const char* name, const std::string& otherwise = {}) const;
     Result<std::string> required_text(const char* name) const;
-    Result<bool> flag(const char* name) const;
+    Result<bool> flag(const char* name, bool otherwise = false) const;
     Result<std::optional<std::uint64_t>> number(const char* name, std::uint64_t least,
                                                 std::uint64_t most) const;
     Result<std::vector<std::string>> texts(const char* name) const;

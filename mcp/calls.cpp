@@ -1,4 +1,5 @@
 // Calls of tools, and the question to the user before them.
+#include <cerrno>
 #include <random>
 
 #include "mcp/arguments.h"
@@ -15,15 +16,30 @@ constexpr const char* kConfirm = "confirm";
 constexpr const char* kToken = "token";
 constexpr std::size_t kMostQuestions = 64;
 
+Json text_block(const std::string& text) {
+    return Json{{"type", "text"}, {"text", text}};
+}
+
 Json tool_result(const ToolAnswer& answer) {
-    Json result{{"content", Json::array({Json{{"type", "text"}, {"text", answer.text}}})}};
-    if (!answer.structured.is_null()) result["structuredContent"] = answer.structured;
+    Json result{{"content", Json::array({text_block(answer.text)})}};
+    if (!answer.facts.empty()) result["content"].push_back(text_block(answer.facts));
+    result["structuredContent"] = answer.structured;
     result["isError"] = answer.failed;
     return result;
 }
 
-Json refused(const Tool& tool, const std::string& why) {
-    return tool_result({true, "Tool '" + std::string(tool.name) + "' was not run: " + why, {}});
+// A call that was not carried out, in the shape that its tool answers with.
+Json not_run(const ToolCall& work, const std::string& why, const std::string& next,
+             const Json& members = Json::object()) {
+    ToolAnswer answer =
+        refuse(*work.tool, work.arguments, Error(ErrorKind::kRefused, EPERM, why, next));
+    answer.structured.update(members);
+    return tool_result(answer);
+}
+
+Json refused(const ToolCall& work, const std::string& why) {
+    return not_run(work, "Tool '" + std::string(work.tool->name) + "' was not run: " + why,
+                   "Ask the user what to do instead.");
 }
 
 Json question(const std::string& shown) {
@@ -88,10 +104,10 @@ Json Server::run_tool(const ToolCall& work) {
 std::optional<Server::Handled> Server::approve(const Call& call, const ToolCall& work) {
     if (approval_ == Approval::kClient) return std::nullopt;
     if (approval_ == Approval::kDeny)
-        return tool_result({true,
-                            "Tool '" + std::string(work.tool->name) +
-                                "' is denylisted\nThis server was started with --approval deny.",
-                            {}});
+        return not_run(work,
+                       "Tool '" + std::string(work.tool->name) +
+                           "' is denylisted\nThis server was started with --approval deny.",
+                       "Tell the user that this server may not change files.");
     if (confirms(call)) return hold_back(work);
     return call.modern ? ask_modern(call, work) : ask_legacy(call.message.id, work);
 }
@@ -121,13 +137,14 @@ Json Server::hold_back(ToolCall work) {
     const ToolAnswer foreseen = foresee(*work.tool, session_, work.arguments);
     if (foreseen.failed) return tool_result(foreseen);
     work.shown = foreseen.text;
-    const std::string token = keep_waiting(std::move(work));
-    return tool_result({true,
-                        foreseen.text +
-                            "\nNothing was done yet. Show this to the user; once they agree, call "
-                            "the tool confirm with this token, which is for this call alone: " +
-                            token,
-                        Json{{"status", "needs_confirmation"}, {"token", token}}});
+    const std::string token = keep_waiting(work);
+    return not_run(work,
+                   foreseen.text +
+                       "\nNothing was done yet. Show this to the user; once they agree, call the "
+                       "tool confirm with this token, which is for this call alone: " +
+                       token,
+                   "Show this to the user. When they agree, call confirm with the token.",
+                   Json{{"status", "needs_confirmation"}, {"token", token}});
 }
 
 Json Server::confirm(const Call& call) {
@@ -139,10 +156,11 @@ Json Server::confirm(const Call& call) {
     if (!token) return tool_result(failed(token.error()));
     auto work = take_waiting(*token);
     if (!work) {
-        return tool_result({true,
-                            "Nothing was done: the token is not that of a call that waits. Each is "
-                            "for one call, once; make the call again.",
-                            {}});
+        return tool_result(failed(
+            Error(ErrorKind::kNotFound, ENOENT,
+                  "Nothing was done: the token is not that of a call that waits. Each is for one "
+                  "call, once; make the call again.",
+                  "Make the call again; its answer has a new token.")));
     }
     // What would come of it by now is not what the user has seen.
     if (!does_as_shown(*work)) return hold_back(*std::move(work));
@@ -156,7 +174,8 @@ Json confirm_description() {
         "user has seen what the call does, and agreed.",
         object_schema({{kToken, typed("string", "The token that the call was answered with.")}},
                       {kToken}),
-        Json());
+        answer_schema(Json::object()));
+    // Its answer is that of the call that waited.
     tool.erase("outputSchema");
     Json json{{"name", kConfirm}, {"title", "Confirm a call"}};
     json.update(tool);
@@ -180,7 +199,7 @@ std::optional<Server::Handled> Server::ask_modern(const Call& call, ToolCall wor
         }
         const Json& response = member(member(params, "inputResponses"), kQuestion);
         if (text_member(response, "action") != "accept")
-            return refused(*work.tool, "the user did not agree");
+            return refused(work, "the user did not agree");
         if (does_as_shown(*asked)) return std::nullopt;
     }
     const ToolAnswer foreseen = foresee(*work.tool, session_, work.arguments);
@@ -194,7 +213,7 @@ std::optional<Server::Handled> Server::ask_modern(const Call& call, ToolCall wor
 }
 
 Server::Handled Server::ask_legacy(const Json& request, ToolCall work) {
-    if (asked_.size() >= kMostQuestions) return refused(*work.tool, "too many questions are open");
+    if (asked_.size() >= kMostQuestions) return refused(work, "too many questions are open");
     const ToolAnswer foreseen = foresee(*work.tool, session_, work.arguments);
     if (foreseen.failed) return tool_result(foreseen);
     work.shown = foreseen.text;
@@ -214,7 +233,7 @@ void Server::answered(const Message& response) {
     const auto& [request, work] = found.mapped();
     Handled result;
     if (text_member(response.result, "action") != "accept") {
-        result = refused(*work.tool, "the user did not agree");
+        result = refused(work, "the user did not agree");
     } else if (does_as_shown(work)) {
         result = run_tool(work);
     } else {

@@ -172,22 +172,32 @@ std::string files_text(std::uint64_t files) {
 
 }  // namespace
 
+std::string files_words(const overlay::Status& status) {
+    if (status.changes.empty()) return "No changes since " + name_of(status.root);
+    std::string text = files_text(overlay::files_in(status.changes)) + " changed since " +
+                       name_of(status.root) + ", +" + std::to_string(status.lines.added) + " -" +
+                       std::to_string(status.lines.removed) + " lines";
+    if (status.lines_not_counted > 0)
+        text += " (lines of " + files_text(status.lines_not_counted) + " not counted)";
+    return text;
+}
+
 std::string text_of(const overlay::Status& status) {
-    std::string text =
-        status.changes.empty()
-            ? "No changes since " + name_of(status.root) + ".\n"
-            : files_text(overlay::files_in(status.changes)) + " changed since " +
-                  name_of(status.root) + ", +" + std::to_string(status.lines.added) + " -" +
-                  std::to_string(status.lines.removed) + " lines" +
-                  (status.lines_not_counted == 0
-                       ? ""
-                       : " (lines of " + files_text(status.lines_not_counted) + " not counted)") +
-                  ":\n";
+    std::string text = files_words(status) + (status.changes.empty() ? ".\n" : ":\n");
     text += lines_of(status.changes);
     if (!status.checkpoint.empty())
         text += "Newest open checkpoint: " + edit::displayed(status.checkpoint) + "\n";
     if (status.wounded) text += "The workspace is wounded: `unwrite recover` is needed.\n";
     return text;
+}
+
+Json encode_notes(const overlay::Log& log) {
+    Json list = Json::array();
+    for (const auto& [node, notes] : overlay::notes_of(log).notes) {
+        for (const std::string& note : notes)
+            list.push_back({{"node", name_of(node)}, {"text", note}});
+    }
+    return list;
 }
 
 std::string notes_text(const overlay::Log& log) {

@@ -8,6 +8,8 @@ namespace unwrite::mcp {
 ToolAnswer call_read(ToolSession& session, const Json& arguments);
 ToolAnswer call_edit(ToolSession& session, const Json& arguments);
 ToolAnswer call_undo(ToolSession& session, const Json& arguments);
+/// The answer of Edit to a call that was not carried out.
+ToolAnswer refused_edit(const Json& arguments, const Error& error);
 Json read_description();
 Json edit_description();
 Json undo_description();

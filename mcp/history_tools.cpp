@@ -1,5 +1,6 @@
 #include "mcp/history_tools.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <set>
 
@@ -22,6 +23,11 @@ ToolAnswer answered(Result<ToolAnswer> answer) {
     return answer ? *std::move(answer) : failed(answer.error());
 }
 
+ToolAnswer told(bool is_failure, const std::string& text, const std::string& next,
+                const Json& members) {
+    return {is_failure, text, answer_json(is_failure, text, next, members), "next: " + next};
+}
+
 Result<ToolAnswer> checkpoint(ToolSession& session, const Json& json) {
     TRY_ASSIGN(const Arguments arguments, Arguments::check(json, {"name", "text"}));
     TRY_ASSIGN(const std::string name, arguments.text("name"));
@@ -33,10 +39,11 @@ Result<ToolAnswer> checkpoint(ToolSession& session, const Json& json) {
                room->operations().checkpoint(asker_of(session, *room),
                                              overlay::NodeKind::kCheckpoint, name, text));
     const std::string number = "n" + std::to_string(node.number);
-    return ToolAnswer{false,
-                      "Checkpoint " + number + (name.empty() ? "" : " " + edit::displayed(name)) +
-                          ". The tool rollback goes back to it.",
-                      encode(node)};
+    const std::string made = "Checkpoint " + number +
+                             (name.empty() ? "" : " " + edit::displayed(name)) +
+                             ". The tool rollback goes back to it.";
+    return told(false, made, "Call rollback with to \"" + number + "\" to go back to it.",
+                encode(node));
 }
 
 // A restore that took nobody's work along but the asker's has a node to come back to.
@@ -98,22 +105,28 @@ Result<ToolAnswer> rollback(ToolSession& session, const Json& json) {
     TRY_ASSIGN(const bool include_others, arguments.flag("include_others"));
     TRY_ASSIGN(const auto room, session.enter());
     TRY_ASSIGN(const overlay::Moved moved, roll_back(session, *room, to, dry_run, include_others));
-    ToolAnswer answer{false, "", encode(moved)};
+    const Json members = encode(moved);
     const std::string target = "n" + std::to_string(moved.to);
     if (dry_run) {
-        answer.text = "A rollback to " + target + " would do this:\n" + lines_of(moved.changes) +
-                      lines_of_others(moved);
-    } else if (was_held_back(moved)) {
-        answer.failed = true;
-        answer.text =
-            "Nothing was done: this rollback would also take along what others changed, or what "
-            "changed behind the mount (see others and behind). Ask the user; if that is wanted, "
-            "call again with include_others true.";
-    } else {
-        answer.text = "Rolled back to " + target + ". What was before is n" +
-                      std::to_string(moved.from) + ".";
+        return told(false,
+                    "A rollback to " + target + " would do this:\n" + lines_of(moved.changes) +
+                        lines_of_others(moved),
+                    "Call rollback without dry_run to do it.", members);
     }
-    return answer;
+    if (was_held_back(moved)) {
+        return told(true,
+                    "Nothing was done: this rollback would also take along what others changed, or "
+                    "what changed behind the mount:\n" +
+                        lines_of_others(moved) +
+                        "Ask the user; if that is wanted, call again with include_others true.",
+                    "Ask the user. If they agree, call rollback again with include_others true.",
+                    members);
+    }
+    const std::string from = "n" + std::to_string(moved.from);
+    return told(
+        false, "Rolled back to " + target + ". What was before is " + from + ".",
+        "Call Read again before you edit a file. rollback to \"" + from + "\" takes this back.",
+        members);
 }
 
 Result<ToolAnswer> status(ToolSession& session, const Json& json) {
@@ -122,7 +135,11 @@ Result<ToolAnswer> status(ToolSession& session, const Json& json) {
     TRY_ASSIGN(const auto room, session.enter());
     TRY_ASSIGN(const overlay::Status status, room->operations().status(since, true));
     TRY_ASSIGN(const overlay::Log log, room->operations().log("", false, false));
-    return ToolAnswer{false, text_of(status) + notes_text(log), encode(status)};
+    ToolAnswer answer = told(false, text_of(status) + notes_text(log), "", encode(status));
+    answer.structured["message"] = files_words(status);
+    answer.facts.clear();
+    answer.structured["notes"] = encode_notes(log);
+    return answer;
 }
 
 Result<ToolAnswer> diff(ToolSession& session, const Json& json) {
@@ -139,7 +156,10 @@ Result<ToolAnswer> diff(ToolSession& session, const Json& json) {
     for (const overlay::FileDiff& file : diffs)
         changes.push_back(file.change);
     const std::string text = text_of(diffs, only_names);
-    return ToolAnswer{false, text, Json{{"changes", encode(changes)}, {"diff", text}}};
+    return ToolAnswer{false, text,
+                      answer_json(false, std::to_string(changes.size()) + " paths differ.", "",
+                                  Json{{"changes", encode(changes)}, {"diff", text}}),
+                      ""};
 }
 
 Result<ToolAnswer> log(ToolSession& session, const Json& json) {
@@ -150,37 +170,55 @@ Result<ToolAnswer> log(ToolSession& session, const Json& json) {
     TRY_ASSIGN(const auto room, session.enter());
     TRY_ASSIGN(const overlay::Log log, room->operations().log(path, all, true));
     const std::size_t most = limit.value_or(20);
-    return ToolAnswer{false, text_of(log, most), encode(log, most)};
+    return ToolAnswer{
+        false, text_of(log, most),
+        answer_json(false, std::to_string(std::min(most, log.entries.size())) + " nodes.", "",
+                    encode(log, most)),
+        ""};
 }
 
 Json changes_schema() {
     const Json kinds{{"type", "string"},
                      {"enum", {"created", "deleted", "modified", "renamed", "attributes"}}};
-    Json aspects{{"type", "array"},
-                 {"items", {{"type", "string"}}},
-                 {"description", "Which attributes differ: mode, owner, acl, xattrs, time."}};
-    return Json{
-        {"type", "array"},
-        {"items",
-         object_schema({{"kind", kinds},
-                        {"path", typed("string", "Relative to the workspace.")},
-                        {"old_path", typed("string", "Where it was: of a renamed one.")},
-                        {"below", typed("integer", "How many objects the directory holds.")},
-                        {"files", typed("integer", "How many files it stands for, unless one.")},
-                        {"ignored", typed("integer", "How many of these git ignores.")},
-                        {"content", typed("boolean", "Whether a renamed one was modified, too.")},
-                        {"aspects", std::move(aspects)}},
-                       {"kind", "path"}, false)}};
+    return list_of(
+        object_schema({{"kind", kinds},
+                       {"path", typed("string", "Relative to the workspace.")},
+                       {"old_path", typed("string", "Where a renamed one was.")},
+                       {"below", typed("integer", "How many objects the directory holds.")},
+                       {"files", typed("integer", "How many files it stands for, unless one.")},
+                       {"ignored", typed("integer", "How many of these git ignores.")},
+                       {"content", typed("boolean", "Whether a renamed one was modified, too.")},
+                       {"aspects", list_of(Json{{"type", "string"}},
+                                           "Which attributes differ: mode, owner, acl, xattrs, "
+                                           "time.")}},
+                      {"kind", "path"}),
+        "What changed.");
+}
+
+Json node_members() {
+    return Json{{"node", typed("string", "Its number, as n3.")},
+                {"parent", or_null("string", "The node before it.")},
+                {"kind", typed("string", "What made it.")},
+                {"name", typed("string", "Of a checkpoint; empty: it has none.")},
+                {"text", typed("string", "What it says of itself.")},
+                {"time_ns", typed("integer", "When, in nanoseconds since 1970.")},
+                {"by", Json{{"type", "object"}, {"description", "What its client said."}}}};
 }
 
 Json nodes_schema() {
-    return Json{{"type", "array"},
-                {"items", object_schema({{"node", typed("string", "Its number, as n3.")},
-                                         {"kind", typed("string", "What made it.")},
-                                         {"text", typed("string", "What it says of itself.")},
-                                         {"on_trunk", typed("boolean", "Not abandoned.")},
-                                         {"changes", changes_schema()}},
-                                        {"node", "kind", "changes"}, false)}};
+    Json members = node_members();
+    members["on_trunk"] = typed("boolean", "False: abandoned.");
+    members["squashed"] = typed("boolean", "Part of a later step.");
+    members["notes"] = list_of(Json{{"type", "string"}}, "Of revert_to_state.");
+    members["changes"] = changes_schema();
+    return list_of(object_schema(std::move(members), {"node", "kind", "changes"}),
+                   "The newest first.");
+}
+
+Json notes_schema() {
+    return list_of(object_schema({{"node", typed("string", "Which node.")},
+                                  {"text", typed("string", "As \"[lesson] text\".")}}),
+                   "What revert_to_state left to remember.");
 }
 
 }  // namespace
@@ -218,10 +256,7 @@ Json checkpoint_description() {
     return described("Remembers the workspace as it is now, at no cost, for rollback.",
                      object_schema({{"name", typed("string", "To go back by; may be left out.")},
                                     {"text", typed("string", "What it is for.")}}),
-                     object_schema({{"node", typed("string", "As \"n12\".")},
-                                    {"kind", typed("string", "checkpoint")},
-                                    {"name", typed("string", "As given.")}},
-                                   {"node", "kind", "name"}, false));
+                     answer_schema(node_members()));
 }
 
 Json rollback_description() {
@@ -236,24 +271,32 @@ Json rollback_description() {
                        {"include_others", typed("boolean",
                                                 "Also take along what others changed since, and "
                                                 "what changed behind the mount.")}}),
-        object_schema({{"to", typed("string", "The node that the workspace is at.")},
-                       {"changes", changes_schema()},
-                       {"others", Json{{"type", "array"}, {"items", {{"type", "string"}}}}},
-                       {"behind", Json{{"type", "array"}, {"items", {{"type", "string"}}}}}},
-                      {"to", "changes", "others", "behind"}, false));
+        answer_schema(
+            {{"from", or_null("string", "The node that leads back; null: nothing was done.")},
+             {"to", typed("string", "The node that was meant.")},
+             {"changes", changes_schema()},
+             {"others", list_of(Json{{"type", "string"}}, "Whose work would be taken along.")},
+             {"behind", list_of(Json{{"type", "string"}}, "What changed behind the mount.")}}));
 }
 
 Json status_description() {
-    return described("What changed in the workspace since the task began, or since a node.",
-                     object_schema({{"since", typed("string", "A checkpoint's name or \"n12\".")}}),
-                     object_schema({{"root", typed("string", "Where the task began.")},
-                                    {"current", typed("string", "The newest node.")},
-                                    {"files_changed", typed("integer", "How many files.")},
-                                    {"lines_not_counted",
-                                     typed("integer", "Files of which no lines are counted.")},
-                                    {"change_count", typed("integer", "How many entries.")},
-                                    {"changes", changes_schema()}},
-                                   {"root", "current", "change_count", "changes"}, false));
+    return described(
+        "What changed in the workspace since the task began, or since a node.",
+        object_schema({{"since", typed("string", "A checkpoint's name or \"n12\".")}}),
+        answer_schema(
+            {{"root", typed("string", "Where the task began.")},
+             {"current", typed("string", "The newest node.")},
+             {"checkpoint", typed("string", "The newest open one; may be empty.")},
+             {"wounded", typed("boolean", "`unwrite recover` is needed.")},
+             {"task_open", typed("boolean", "Something changed since the root.")},
+             {"steps", typed("integer", "Steps since the root.")},
+             {"lines_added", typed("integer", "Lines.")},
+             {"lines_removed", typed("integer", "Lines.")},
+             {"files_changed", typed("integer", "How many files.")},
+             {"lines_not_counted", typed("integer", "Files whose lines are not counted.")},
+             {"change_count", typed("integer", "How many entries.")},
+             {"changes", changes_schema()},
+             {"notes", notes_schema()}}));
 }
 
 Json diff_description() {
@@ -265,8 +308,7 @@ Json diff_description() {
                                       {"items", {{"type", "string"}}},
                                       {"description", "Only these files and what is below them."}}},
                        {"only_names", typed("boolean", "Which files, without their text.")}}),
-        object_schema({{"changes", changes_schema()}, {"diff", typed("string", "The text.")}},
-                      {"changes", "diff"}, false));
+        answer_schema({{"changes", changes_schema()}, {"diff", typed("string", "The text.")}}));
 }
 
 Json log_description() {
@@ -275,8 +317,8 @@ Json log_description() {
         object_schema({{"path", typed("string", "Only those that changed it or what is below.")},
                        {"all", typed("boolean", "Abandoned ones too.")},
                        {"limit", typed("integer", "How many, at most 200; default 20.")}}),
-        object_schema({{"current", typed("string", "The newest node.")}, {"nodes", nodes_schema()}},
-                      {"current", "nodes"}, false));
+        answer_schema(
+            {{"current", typed("string", "The newest node.")}, {"nodes", nodes_schema()}}));
 }
 
 }  // namespace unwrite::mcp

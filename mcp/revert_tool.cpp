@@ -25,15 +25,33 @@ Result<ToolAnswer> revert(ToolSession& session, const Json& json) {
                room->reverts().request_revert(asker_of(session, *room), text, /*for_agent=*/true));
     session.reverts.waiting = true;
     session.reverts.asked = true;
-    return ToolAnswer{false, acknowledgement,
-                      Json{{"recorded", true},
-                           {"category", edit::name_of(request.category)},
-                           {"target", request.target},
-                           {"summary", request.summary ? Json(*request.summary) : Json()}}};
+    const char* next = "The answer of your next call says what came of it.";
+    return ToolAnswer{
+        false, acknowledgement,
+        answer_json(false, acknowledgement, next,
+                    Json{{"recorded", true},
+                         {"category", edit::name_of(request.category)},
+                         {"target", request.target},
+                         {"summary", request.summary ? Json(*request.summary) : Json()}}),
+        std::string("next: ") + next};
 }
 
-std::string words_of(const std::string& event) {
-    const Json json = Json::parse(event, nullptr, /*allow_exceptions=*/false);
+// The event for the structured part of an answer.
+Json told_of(const Json& event) {
+    const Json& target = member(event, "target");
+    Json told{{"category", text_member(event, "category")},
+              {"applied", member(event, "applied") == Json(true)}};
+    told["target"] = target.is_number_unsigned()
+                         ? Json("n" + std::to_string(target.get<std::uint64_t>()))
+                         : Json();
+    for (const char* name : {"summary", "reason"}) {
+        const Json& value = member(event, name);
+        told[name] = value.is_string() ? Json(edit::displayed(value.get<std::string>())) : Json();
+    }
+    return told;
+}
+
+std::string words_of(const Json& json) {
     const Json& applied = member(json, "applied");
     if (applied.is_boolean() && applied.get<bool>()) {
         const Json& target = member(json, "target");
@@ -72,8 +90,10 @@ bool settle_reverts(ToolSession& session) {
 
 void tell_reverts(ToolSession& session, Json& result) {
     for (const std::string& event : session.reverts.events) {
-        result["content"].push_back(Json{{"type", "text"}, {"text", words_of(event)}});
-        result["_meta"][kMeta].push_back(Json::parse(event, nullptr, /*allow_exceptions=*/false));
+        const Json json = Json::parse(event, nullptr, /*allow_exceptions=*/false);
+        result["content"].push_back(Json{{"type", "text"}, {"text", words_of(json)}});
+        result["structuredContent"]["reverts"].push_back(told_of(json));
+        result["_meta"][kMeta].push_back(json);
     }
     session.reverts.events.clear();
 }
@@ -88,13 +108,10 @@ Json revert_description() {
         "log and checkpoint; abandoned ones stay and can be gone back to. Refused when the user "
         "changed something since the node.",
         Json::parse(edit::revert_schema(), nullptr, /*allow_exceptions=*/false),
-        object_schema(
-            {{"recorded", typed("boolean", "true")},
-             {"category", typed("string", "As given.")},
-             {"target", typed("integer", "The node's number.")},
-             {"summary",
-              Json{{"anyOf", Json::array({Json{{"type", "string"}}, Json{{"type", "null"}}})}}}},
-            {"recorded", "category", "target", "summary"}, false));
+        answer_schema({{"recorded", typed("boolean", "true")},
+                       {"category", typed("string", "As given.")},
+                       {"target", typed("integer", "The node's number.")},
+                       {"summary", or_null("string", "As given.")}}));
 }
 
 }  // namespace unwrite::mcp

@@ -71,18 +71,29 @@ bool changes_files(const Tool& tool, const Json& arguments) {
 
 ToolAnswer foresee(const Tool& tool, ToolSession& session, const Json& arguments) {
     const std::string text = question(tool, arguments);
-    if (tool.call != call_rollback) return {false, text, {}};
+    if (tool.call != call_rollback) return {false, text, {}, ""};
     ToolAnswer dry = call_rollback(session, as_dry_run(arguments));
     if (!dry.failed) dry.text = text + "\n" + dry.text;
     return dry;
 }
 
+Json answer_json(bool failed, const std::string& message, const std::string& next,
+                 const Json& members) {
+    Json json{{"status", failed ? "error" : "ok"}, {"message", message}, {"next", next}};
+    json.update(members);
+    return json;
+}
+
 ToolAnswer failed(const Error& error) {
-    std::string text = error.message();
-    // The words for an empty Undo are fixed; every other error may say what to do.
-    if (!error.advice().empty() && error.kind() != ErrorKind::kNothing)
-        text += "\nhint: " + error.advice();
-    return {true, std::move(text), {}};
+    ToolAnswer answer{true, error.message(), answer_json(true, error.message(), error.advice()),
+                      ""};
+    if (!error.advice().empty()) answer.facts = "next: " + error.advice();
+    return answer;
+}
+
+ToolAnswer refuse(const Tool& tool, const Json& arguments, const Error& error) {
+    if (tool.call == call_edit) return refused_edit(arguments, error);
+    return failed(error);
 }
 
 }  // namespace unwrite::mcp

@@ -11,10 +11,12 @@
 
 namespace unwrite::mcp {
 
+/// Clients show their model either the text or the structured part, so both say everything.
 struct ToolAnswer {
     bool failed = false;
     std::string text{};
-    Json structured{};  ///< an object as the output schema says; null: none (only when failed)
+    Json structured{};    ///< an object as the output schema says
+    std::string facts{};  ///< a second text: what the first, whose words may be fixed, does not say
 };
 
 /// What revert_to_state needs of a session. The tool only notes requests.
@@ -59,5 +61,10 @@ bool changes_files(const Tool& tool, const Json& arguments);
 ToolAnswer foresee(const Tool& tool, ToolSession& session, const Json& arguments);
 
 ToolAnswer failed(const Error& error);
+/// The same in the shape of that tool, with what the arguments say of the file.
+ToolAnswer refuse(const Tool& tool, const Json& arguments, const Error& error);
+/// The structured part of an answer: `members` behind status, message and next, which all have.
+Json answer_json(bool failed, const std::string& message, const std::string& next,
+                 const Json& members = Json::object());
 
 }  // namespace unwrite::mcp

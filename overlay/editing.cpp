@@ -24,8 +24,9 @@ Error usage(const std::string& path, const std::string& reason) {
     return {ErrorKind::kUsage, EINVAL, edit::displayed(path) + ": " + reason};
 }
 
-EditAnswer failure(const Error& error) {
-    return {true, error.message(), std::nullopt, {}};
+EditAnswer failure(edit::EditResponse response, const Error& error) {
+    edit::fail(response, error);
+    return {true, error.message(), std::move(response)};
 }
 
 std::optional<std::uint32_t> mode_of(const PlannedFile& file) {
@@ -268,68 +269,51 @@ Result<> Editing::carry_out(EditRoom& room, const EditPlan& plan) {
     return {};
 }
 
-template <class Request>
-EditAnswer Editing::span(EditRoom& room, const Request& request) {
-    edit::SpanPlan made;
-    if constexpr (std::is_same_v<Request, edit::SnippetRequest>) {
-        made = plan_snippet(request, settings_, room.files, seen(room));
-    } else {
-        made = plan_lines(request, settings_, room.files, seen(room));
-    }
-    EditAnswer answer;
-    if (auto done = carry_out(room, made.plan); !done) {
-        made.response.status = done.error().kind() == ErrorKind::kConflict
-                                   ? edit::EditStatus::kStaleFile
-                                   : edit::EditStatus::kError;
-        made.response.message = done.error().message();
-        made.response.hash_after = made.response.hash_before;
-        made.response.bytes_written = 0;
-        made.plan.files.clear();
-    }
-    answer.failed = made.response.status != edit::EditStatus::kOk;
-    answer.text = made.response.message;
-    if (const auto report = edit::edit_report(made.plan); report && !made.plan.files.empty())
-        answer.text += "\n" + *report;
-    for (const PlannedFile& file : made.plan.files)
-        answer.paths.push_back(file.path);
-    answer.response = std::move(made.response);
-    return answer;
+edit::AnsweredPlan Editing::plan(EditRoom& room, const edit::EditRequest& request) {
+    if (const auto* snippet = std::get_if<edit::SnippetRequest>(&request))
+        return plan_snippet(*snippet, settings_, room.files, seen(room));
+    if (const auto* lines = std::get_if<edit::LineRequest>(&request))
+        return plan_lines(*lines, settings_, room.files, seen(room));
+    return edit::plan_patch(std::get<edit::PatchRequest>(request), settings_, room.files,
+                            seen(room));
 }
 
-EditAnswer Editing::finish(EditRoom& room, Result<EditPlan> plan) {
-    if (!plan) return failure(plan.error());
-    const auto report = edit::edit_report(*plan);
-    if (!report) return failure(report.error());
-    if (auto done = carry_out(room, *plan); !done) return failure(done.error());
-    EditAnswer answer{false, *report, std::nullopt, {}};
-    for (const PlannedFile& file : plan->files)
-        answer.paths.push_back(file.path);
-    return answer;
+EditAnswer Editing::finish(EditRoom& room, edit::AnsweredPlan made) {
+    edit::EditResponse& response = made.response;
+    if (response.status != edit::EditStatus::kOk) return {true, response.message, response};
+    const auto report = edit::edit_report(made.plan);
+    if (!report) return failure(std::move(response), report.error());
+    if (auto done = carry_out(room, made.plan); !done)
+        return failure(std::move(response), done.error());
+    edit::tell(response, made.plan);
+    const bool is_patch = response.action == edit::EditAction::kPatch;
+    std::string text = response.message;
+    if (is_patch) text = *report;
+    if (!is_patch && !made.plan.files.empty()) text += "\n" + *report;
+    return {false, std::move(text), std::move(response)};
+}
+
+Result<> Editing::begin(EditRoom& room) {
+    TRY(room.files.lock());
+    TRY(finish_killed_edits(room.operations, room.asker, room.files));
+    return {};
 }
 
 EditAnswer Editing::edit(EditRoom& room, const edit::EditRequest& request) {
-    if (auto locked = room.files.lock(); !locked) return failure(locked.error());
-    if (auto whole = finish_killed_edits(room.operations, room.asker, room.files); !whole)
-        return failure(whole.error());
-    if (const auto* patch = std::get_if<edit::PatchRequest>(&request))
-        return finish(room, plan_lp1(patch->patch, settings_, room.files, seen(room)));
-    if (const auto* snippet = std::get_if<edit::SnippetRequest>(&request))
-        return span(room, *snippet);
-    return span(room, std::get<edit::LineRequest>(request));
+    if (auto begun = begin(room); !begun) return failure(edit::asked_for(request), begun.error());
+    return finish(room, plan(room, request));
 }
 
 EditAnswer Editing::apply_unified(EditRoom& room, const std::string& patch, unsigned strip) {
-    if (auto locked = room.files.lock(); !locked) return failure(locked.error());
-    if (auto whole = finish_killed_edits(room.operations, room.asker, room.files); !whole)
-        return failure(whole.error());
-    return finish(room, plan_unified(patch, strip, settings_, room.files, seen(room)));
+    if (auto begun = begin(room); !begun)
+        return failure(edit::asked_for(edit::PatchRequest{}), begun.error());
+    return finish(room, edit::plan_diff(patch, strip, settings_, room.files, seen(room)));
 }
 
 Result<edit::Undone> Editing::undo(EditRoom& room) {
     if (!entries_.has(kSession))
         return Error(ErrorKind::kNothing, ENOENT, std::string(edit::kNothingToUndo));
-    TRY(room.files.lock());
-    TRY(finish_killed_edits(room.operations, room.asker, room.files));
+    TRY(begin(room));
     undo_record_.token = room.files.token();
     const HeldSignals whole_or_nothing;
     RecordedUndo files(room, undo_record_);

@@ -36,8 +36,7 @@ struct ReadAnswer {
 struct EditAnswer {
     bool failed = false;
     std::string text{};  ///< what is shown: the diff, "No changes applied.", or the reason
-    std::optional<edit::EditResponse> response{};  ///< of a snippet or line-range edit
-    std::vector<std::string> paths{};              ///< that were changed
+    edit::EditResponse response{};  ///< the same for programs, in every outcome
 };
 
 /// A file that is read has at most this many bytes, whatever part of it is asked for.
@@ -76,9 +75,9 @@ class Editing {
                   std::size_t done, const Error& reason);
     void remember(EditRoom& room, const edit::EditPlan& plan,
                   const std::vector<std::string>& directories);
-    EditAnswer finish(EditRoom& room, Result<edit::EditPlan> plan);
-    template <class Request>
-    EditAnswer span(EditRoom& room, const Request& request);
+    Result<> begin(EditRoom& room);
+    EditAnswer finish(EditRoom& room, edit::AnsweredPlan made);
+    edit::AnsweredPlan plan(EditRoom& room, const edit::EditRequest& request);
 
     const edit::Settings settings_;
     const bool must_read_;

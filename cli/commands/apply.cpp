@@ -44,13 +44,7 @@ Result<int> apply(Context& context, const ApplyOptions& options) {
                                            ? editing.edit(room, edit::PatchRequest{patch})
                                            : editing.apply_unified(room, patch, options.strip);
     if (context.json) {
-        control::Json paths = control::Json::array();
-        for (const std::string& path : answer.paths)
-            paths.push_back(control::encode_bytes(path));
-        context.out.line(
-            control::dump(control::Json{{"status", answer.failed ? "error" : "ok"},
-                                        {"message", control::encode_bytes(answer.text)},
-                                        {"paths", std::move(paths)}}));
+        context.out.line(encode_response(answer.response));
     } else if (answer.failed) {
         tell_failure(context, answer.text);
     } else {

@@ -39,7 +39,7 @@ std::string request_of(const EditOptions& options) {
 
 int code_of(const overlay::EditAnswer& answer) {
     if (!answer.failed) return kDone;
-    const bool stale = answer.response && answer.response->status == edit::EditStatus::kStaleFile;
+    const bool stale = answer.response.status == edit::EditStatus::kStaleFile;
     return stale ? kConflict : kFailed;
 }
 
@@ -55,12 +55,9 @@ Result<int> edit_file(Context& context, const EditOptions& options) {
         TRY_ASSIGN(text, read_input("-", settings.max_arguments + 1));
     }
     auto request = edit::decode_request(text, settings);
-    overlay::EditAnswer answer{true, "", std::nullopt, {}};
     if (!request) {
-        answer.text = request.error().message();
-        answer.response = edit::refusal(text, request.error());
         if (!context.json) return request.error();
-        context.out.line(encode_response(*answer.response));
+        context.out.line(encode_response(edit::refusal(text, request.error())));
         return kUsage;
     }
     TRY_ASSIGN(const auto entered, enter_mounted(context.base, /*agent=*/false));
@@ -72,9 +69,10 @@ Result<int> edit_file(Context& context, const EditOptions& options) {
     };
     TRY(std::visit(in_mount, *request));
     overlay::EditRoom room{entered->operations(), entered->files(), entered->asker()};
-    answer = overlay::Editing(settings, /*must_read=*/false).edit(room, *request);
-    if (context.json && answer.response) {
-        context.out.line(encode_response(*answer.response));
+    const overlay::EditAnswer answer =
+        overlay::Editing(settings, /*must_read=*/false).edit(room, *request);
+    if (context.json) {
+        context.out.line(encode_response(answer.response));
     } else if (answer.failed) {
         tell_failure(context, answer.text);
     } else {

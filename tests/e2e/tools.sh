@@ -1,5 +1,5 @@
 # The tools of an agent: `unwrite mcp` as its clients speak to it (tools_client.py, approving_client.py,
-# foreign_client.py, killed_client.py, racing_client.py), and read, edit and apply.
+# foreign_client.py, killed_client.py, racing_client.py, answers_client.py), and read, edit and apply.
 # shellcheck shell=bash
 
 client() { python3 "$here/tools_client.py" "$@"; }
@@ -7,6 +7,12 @@ client() { python3 "$here/tools_client.py" "$@"; }
 S1_S2_S3_S8_S18_S33_S34_S35_S36_S38_S129_S148_S149_S150_S151_S153_S154_S162_tools_in_both_eras() {
     begin
     client both_eras "$program" "$W"
+    cd /
+}
+
+S132_S140_both_halves_of_every_answer() {
+    begin
+    python3 "$here/answers_client.py" both_halves "$program" "$W"
     cd /
 }
 

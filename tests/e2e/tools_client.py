@@ -174,7 +174,8 @@ def undo(client):
     check((before.st_mtime_ns, before.st_ino) == (after.st_mtime_ns, after.st_ino), "S14")
     put("new/made", b"x")
     done = client.call("Undo")
-    check(done["structuredContent"] == {"reverted": 2, "paths": ["full", "new/made"]}, done)
+    check(done["structuredContent"]["reverted"] == 2, done)
+    check(done["structuredContent"]["paths"] == ["full", "new/made"], done)
     check(get("full") == b"some\nlines\n", "T-UNDO-01")
     check(not os.path.exists("new"), "T-UNDO-02, and the directory that the edit made")
 
@@ -209,7 +210,7 @@ def limits(client):
     check(refused["isError"] and refused["content"][0]["text"] ==
           "wide: too much to be read at once (204802 bytes > 204800 max_file_read_bytes); give "
           "start_line and end_line", refused)
-    part = client.call("Read", path="wide", start_line=1, end_line=102400)
+    part = client.call("Read", path="wide", start_line=1, end_line=102400, line_numbers=False)
     check(len(part["content"][0]["text"]) == 204800, "S162: all that fits")
     edit = client.call("Edit", path="wide", start_line=1, end_line=1, new_content="y")
     check("File too large for Edit tool (204802 bytes > 204800 max_file_read_bytes)" in

@@ -154,9 +154,10 @@ TEST(Lp1Parser, S157_Occurrences) {
 }
 
 TEST(Lp1Parser, S155_ErrorsNameTheLine) {
-    const auto sections = parse_lp1("# one\nLP1\nF a\nT\n.x\n.\nEND\n");
+    std::uint64_t line = 0;
+    const auto sections = parse_lp1("# one\nLP1\nF a\nT\n.x\n.\nEND\n", &line);
     ASSERT_FALSE(sections);
-    EXPECT_EQ(sections.error().advice(), "line 5 of the patch");
+    EXPECT_EQ(line, 5U);
     EXPECT_EQ(sections.error().kind(), ErrorKind::kUsage);
 }
 

@@ -100,12 +100,75 @@ TEST_F(Plan, S161_OneFileIsReportedByItsDiffAlone) {
     EXPECT_EQ(report("F a\nR\n2\n.\nx\n.\n"), "1  1\n2 -2\n2 +x\n3  3\n");
 }
 
+TEST_F(Plan, S161_ALongNewFileIsNotSentBack) {
+    std::string lines;
+    for (int i = 1; i <= 1000; ++i)
+        lines += std::to_string(i) + "\n";
+    EXPECT_EQ(report("F a\nT\n" + lines + ".\n"),
+              "1 +1\n2 +2\n3 +3\n4 +4\n5 +5\n... (1000 lines)\n");
+}
+
+TEST_F(Plan, S132_S140_APatchThatFailsSaysWhere) {
+    memory.files = {{"a", {"one\r\ntwo\r\nthree\r\n"}}, {"b", {"x\nx\n"}}};
+    const auto answer = [&](const std::string& sections) {
+        return plan_patch({lp1(sections)}, settings, memory, {}).response;
+    };
+    EditResponse told = answer("F a\nR\none\n.\n1\n.\nR\nthre\n.\n3\n.\n");
+    EXPECT_EQ(told.action, EditAction::kPatch);
+    EXPECT_EQ(told.status, EditStatus::kNoMatch);
+    EXPECT_EQ(told.message, "Patch failed for a: Match not found");
+    EXPECT_EQ(told.path, "a");
+    EXPECT_EQ(told.patch_line, 8U);
+    EXPECT_EQ(told.operation, 2U);
+    EXPECT_EQ(told.newline, Newline::kCrlf);
+    EXPECT_EQ(told.hash_after, digest_of(memory.files["a"].bytes));
+    ASSERT_EQ(told.candidates.size(), 1U);
+    EXPECT_EQ(told.candidates[0].line, 3U);
+    EXPECT_EQ(facts_of(told), "a: not changed, newline_kind CRLF, file_hash " +
+                                  to_text(*told.hash_after) +
+                                  "\nat line 8 of the patch, operation 2\nnearest lines of the "
+                                  "file:\n  3: three\nnext: " +
+                                  next_step(told));
+    told = answer("F a\nT\nx\n.\nF b\nE\nx\n.\n");
+    EXPECT_EQ(told.path, "b");
+    EXPECT_EQ(told.patch_line, 7U);
+    ASSERT_EQ(told.candidates.size(), 2U);
+    EXPECT_EQ(told.candidates[1].line, 2U);
+    told = answer("F a\nT\nx\n.\nF none\nE\nx\n.\n");
+    EXPECT_EQ(told.path, "none");
+    EXPECT_EQ(told.patch_line, 6U);
+    EXPECT_FALSE(told.hash_after);
+    told = answer("F a\nX\n");
+    EXPECT_EQ(told.patch_line, 3U);
+    EXPECT_EQ(told.path, "");
+}
+
+TEST_F(Plan, S132_WhatAPatchDidIsToldFileByFile) {
+    memory.files = {{"a", {"1\r\n2\r\n3\r\n"}}};
+    AnsweredPlan made =
+        plan_patch({lp1("F a\nR\n2\n.\nx\ny\n.\nF n\nT\nnew\n.\n")}, settings, memory, {});
+    tell(made.response, made.plan);
+    ASSERT_EQ(made.response.files.size(), 2U);
+    EXPECT_EQ(made.response.files[0].newline, Newline::kCrlf);
+    EXPECT_EQ(made.response.files[0].lines, (std::vector<LineRange>{{2, 3}}));
+    EXPECT_EQ(made.response.files[1].change, FileChange::kCreated);
+    EXPECT_EQ(made.response.message, "modified: a\ncreated: n");
+    EXPECT_EQ(made.response.path, "");
+    EXPECT_EQ(facts_of(made.response),
+              "a: modified, lines 2-3, newline_kind CRLF, file_hash " +
+                  to_text(digest_of("1\r\nx\r\ny\r\n3\r\n")) +
+                  "\nn: created, line 1, newline_kind LF, file_hash " + to_text(digest_of("new")) +
+                  "\nnext: Undo takes this edit back. The lines that it wrote count as read.");
+}
+
 TEST_F(Plan, S161_SeveralFilesAreListedFirst) {
     memory.files = {{"a\nb", {"1\n"}}};
     memory.links = {{"a", "a\nb"}};
     EXPECT_EQ(report("F a\nE\n1\n.\nF new\nT\nx\n.\n"),
               "modified: a\xe2\x90\x8a"
-              "b\ncreated: new\n\n1 -1\n1 +x\n");
+              "b\ncreated: new\n\n"
+              "a\xe2\x90\x8a"
+              "b:\n1 -1\nnew:\n1 +x\n");
 }
 
 TEST_F(Plan, S161_TheUserIsAskedWithTheNames) {
@@ -193,7 +256,7 @@ TEST_F(Plan, S132_ASpanPlanAnswersInEveryOutcome) {
     request.old_snippet = "2";
     request.new_snippet = "x";
     request.region_id = "r";
-    SpanPlan made = plan_snippet(request, settings, memory, {});
+    AnsweredPlan made = plan_snippet(request, settings, memory, {});
     EXPECT_EQ(made.response.status, EditStatus::kOk);
     ASSERT_EQ(made.plan.files.size(), 1U);
     EXPECT_EQ(made.plan.files[0].after, "1\r\nx\r\n");
@@ -225,7 +288,7 @@ TEST_F(Plan, S144_ASpanOfAnUnseenFileIsStale) {
             return at_once || !lines.empty() ? Result<>{Error(ErrorKind::kConflict, 0, "unseen")}
                                              : Result<>{};
         };
-        const SpanPlan made = plan_lines(request, settings, memory, seen);
+        const AnsweredPlan made = plan_lines(request, settings, memory, seen);
         EXPECT_EQ(made.response.status, EditStatus::kStaleFile);
         EXPECT_EQ(made.response.message, "a: unseen");
         EXPECT_EQ(made.response.hash_after, digest_of("1\n2\n"));

@@ -46,7 +46,7 @@ TEST_F(UnifiedPlan, S159_ChangesCreatesAndDeletes) {
     EXPECT_FALSE(memory.files.contains("old"));
     EXPECT_EQ(*edit_report(*made),
               "modified: a\ncreated: new\ndeleted: old\n\n"
-              "1  1\n2 -2\n2 +x\n3  3\n1 +n\n1 -x\n");
+              "a:\n1  1\n2 -2\n2 +x\n3  3\nnew:\n1 +n\nold:\n1 -x\n");
 }
 
 TEST_F(UnifiedPlan, RenamesCopiesAndModes) {
@@ -74,7 +74,7 @@ TEST_F(UnifiedPlan, EmptyFilesAreCreatedAndDeleted) {
 TEST_F(UnifiedPlan, S159_NothingIsPlannedWhenOneFileFails) {
     memory.files = {{"a", {"1\n2\n"}}, {"b", {"b\n"}}};
     EXPECT_EQ(error_of(std::string(kChangeA) + "--- a/b\n+++ b/b\n@@ -1 +1 @@\n-z\n+y\n"),
-              "Patch failed for b: Hunk #1 (line 1) does not match");
+              "Patch failed for b: Hunk #1 (line 1) does not match (line 8 of the patch)");
 }
 
 TEST_F(UnifiedPlan, WhatDoesNotFitTheTreeIsRefused) {
@@ -90,7 +90,8 @@ TEST_F(UnifiedPlan, WhatDoesNotFitTheTreeIsRefused) {
               "Patch failed for a: The patch deletes the file but leaves lines in it");
     EXPECT_EQ(error_of("--- a/dir\n+++ b/dir\n@@ -1 +1 @@\n-a\n+b\n"),
               "Patch failed for dir: Path is a directory");
-    EXPECT_EQ(error_of("x"), "Patch failed for <patch>: No file in the patch");
+    EXPECT_EQ(error_of("x"),
+              "Patch failed for <patch>: No file in the patch (line 1 of the patch)");
 }
 
 TEST_F(UnifiedPlan, S142_NamesMustLeadDown) {

@@ -229,10 +229,20 @@ TEST(EditResponse, S132_ValuesAreEncoded) {
     response.lines = LineRange{2, 3};
     response.replaced = ByteRange{10, 86};
     response.candidates = {{4, "text", 0.5}};
+    response.path = "a\nb";
+    response.patch_line = 3;
+    response.operation = 2;
+    response.files = {{"a\nb", FileChange::kCreated, digest_of("b"), Newline::kCrlf, {{1, 2}}}};
+    const std::string shown =
+        "a\xe2\x90\x8a"
+        "b";
     const Json expected = {
         {"action", "apply_line_edit"},
         {"status", "ok"},
         {"message", "Replaced \"\xef\xbf\xbd\""},
+        {"next", "Undo takes this edit back. The lines that it wrote count as read."},
+        {"path", shown},
+        {"paths", {shown}},
         {"current_file_hash", to_text(digest_of("b"))},
         {"file_hash_before", to_text(digest_of("a"))},
         {"file_hash_after", to_text(digest_of("b"))},
@@ -241,8 +251,24 @@ TEST(EditResponse, S132_ValuesAreEncoded) {
         {"bytes_written", 93},
         {"lines", {{"start", 2}, {"end", 3}}},
         {"replaced_byte_range", {{"start", 10}, {"end", 86}}},
-        {"candidates", Json::array({{{"line", 4}, {"preview", "text"}, {"score", 0.5}}})}};
+        {"candidates", Json::array({{{"line", 4}, {"preview", "text"}, {"score", 0.5}}})},
+        {"patch_line", 3},
+        {"operation", 2},
+        {"files", Json::array({{{"path", shown},
+                                {"change", "created"},
+                                {"file_hash", to_text(digest_of("b"))},
+                                {"newline_kind", "CRLF"},
+                                {"lines", Json::array({{{"start", 1}, {"end", 2}}})}}})}};
     EXPECT_EQ(Json::parse(encode_response(response)), expected);
+}
+
+TEST(EditResponse, S132_TheSchemaNamesEveryMember) {
+    const Json schema = Json::parse(response_schema());
+    const Json members = Json::parse(encode_response({}));
+    EXPECT_EQ(schema["additionalProperties"], false);
+    EXPECT_EQ(schema["properties"].size(), members.size());
+    for (const auto& item : members.items())
+        EXPECT_TRUE(schema["properties"].contains(item.key())) << item.key();
 }
 
 TEST(EditResponse, S132_TheStatusNames) {
@@ -264,6 +290,8 @@ TEST(EditResponse, S132_ARefusalEchoesWhatCanBeRead) {
     EXPECT_EQ(lines.action, EditAction::kLines);
     EXPECT_EQ(lines.status, EditStatus::kError);
     EXPECT_EQ(lines.region_id, "r9");
+    EXPECT_EQ(lines.path, "a");
+    EXPECT_EQ(refusal(R"({"patch":"x","path":"a"})", error).action, EditAction::kPatch);
     EXPECT_EQ(lines.message, "Bad args: new_content is required");
     EXPECT_EQ(refusal(R"({"old_snippet":"x","start_line":1})", error).action, EditAction::kSnippet);
     EXPECT_EQ(refusal("{", error).status, EditStatus::kError);
