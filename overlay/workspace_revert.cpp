@@ -14,18 +14,19 @@ namespace {
 // What all agents changed; a session of that name cannot be asked for.
 constexpr const char* kAgents = ":agents";
 
-/// What was changed on the trunk since the agents' changes were last taken out of it; empty: all.
-/// What was put together then is the user's.
+/// What was changed in this task since the agents' changes were last taken out of it. What was put
+/// together then is the user's.
 std::set<journal::DeltaNumber> deltas_since_agents_went(const History& history) {
     std::set<journal::DeltaNumber> deltas = {history.head.open_delta};
     const auto trunk = history.trunk();
     for (auto number = trunk.rbegin(); number != trunk.rend(); ++number) {
         const Node& node = history.nodes.at(*number);
         if (node.kind == NodeKind::kUndo && node.text == std::string("undo ") + kAgents)
-            return deltas;
-        if (node.parent != 0 && node.delta != 0) deltas.insert(node.delta);
+            break;
+        if (*number == history.head.root) break;
+        if (node.delta != 0) deltas.insert(node.delta);
     }
-    return {};
+    return deltas;
 }
 
 Error conflict(const std::vector<std::string>& paths) {
