@@ -266,6 +266,7 @@ Result<> Restorer::apply_beside(const Unseen::Image& carried, int fd, const Obje
 Result<> Restorer::apply_content(const ObjectKey& key, const ObjectImage& image, const DataOf& data,
                                  Meanwhile meanwhile) {
     if (!image.size) return {};
+    spared_.erase(key);
     TRY_ASSIGN(const HandlePtr handle, locator_.object(key, Access::kWrite));
     const int fd = handle->fd.get();
     TRY_ASSIGN(const struct stat st, sys::stat_fd(fd));
@@ -301,7 +302,7 @@ Result<> Restorer::apply_content(const ObjectKey& key, const ObjectImage& image,
 Result<> Restorer::apply_attributes(const ObjectKey& key, const journal::Attributes& wanted) {
     TRY_ASSIGN(const HandlePtr handle, locator_.object(key, Access::kPath));
     crash_point("restore.attributes.before");
-    TRY(write_attributes(handle->fd.get(), wanted, !settings_.mtime_now));
+    TRY(write_attributes(handle->fd.get(), wanted, !spared_.contains(key) && !settings_.mtime_now));
     changed_object(key);
     return {};
 }
@@ -352,6 +353,7 @@ Restored Restorer::take_restored() {
     std::sort(objects.begin(), objects.end());
     objects.erase(std::unique(objects.begin(), objects.end()), objects.end());
     seen_.clear();  // of a restore that was not begun
+    spared_.clear();
     return std::exchange(restored_, {});
 }
 

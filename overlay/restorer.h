@@ -34,6 +34,10 @@ class Restorer {
     Restorer(Locator& locator, const Unseen& unseen, RestoreSettings settings)
         : locator_(locator), unseen_(unseen), settings_(settings) {}
 
+    /// Somebody changed these files outside the mount. Where only their attributes go back, the time
+    /// of that change stays: otherwise make and git would not see it. Until take_restored().
+    void spare_time_of(const ObjectKey& file) { spared_.insert(file); }
+
     /// Appends to `into` the images of the live state for all that `delta` mentions. Changes
     /// nothing in the workspace. kCorrupt when something the delta needs is missing: the caller
     /// gives up before any change.
@@ -105,6 +109,7 @@ class Restorer {
     bool changed_anything_ = false;
     std::vector<NameKey> changed_name_keys_;
     std::vector<ObjectKey> changed_objects_;
+    std::unordered_set<ObjectKey> spared_;  // see spare_time_of()
 };
 
 }  // namespace unwrite::overlay

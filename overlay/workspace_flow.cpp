@@ -158,6 +158,11 @@ Result<> Workspace::apply_delta(const Delta& delta, DeltaNumber number, Meanwhil
 Result<> Workspace::apply(const Delta& delta, const Restorer::DataOf& data_of,
                           Meanwhile meanwhile) {
     janitor_.free({tally_.forget()});
+    for (const auto& [key, image] : delta.objects) {
+        if (image.attributes && !image.size && S_ISREG(image.attributes->mode) &&
+            is_written_behind(key))
+            restorer_.spare_time_of(key);
+    }
     capture_.forget_stamps(delta);
     janitor_.restore_begins();
     TRY(restorer_.apply(delta, data_of, meanwhile));

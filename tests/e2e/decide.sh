@@ -392,3 +392,21 @@ END
     end
     check_state
 }
+
+S63_keep_mine_stays_within_the_task() {
+    for i in first second mine; do echo one >"$W/$i"; done
+    begin
+    u run --on-exit keep --session bot -- sh -c 'echo bot >first'
+    u task next
+    u run --on-exit keep --session bot -- sh -c 'echo bot >second'
+    echo two >mine
+    u discard --keep-mine --dry-run
+    out_has "  M  second"
+    out_lacks first
+    u discard --keep-mine --yes
+    equal first bot
+    equal second one
+    equal mine two
+    end
+    check_state
+}

@@ -19,6 +19,7 @@ class BehindTest : public Looking {
     void SetUp() override {
         before("a", "a\n");
         before("b", "b\n");
+        before("mode", "c\n");
         begin();
         ASSERT_EQ(actor().write("a", 0, "A"), 0);
         replace("b", "changed\n");
@@ -100,6 +101,17 @@ TEST_F(BehindTest, AKillLeavesNothingThatAccusesS85) {
     killed_after([&] { ASSERT_EQ(actor().write("a", 1, "AA"), 0); });
     EXPECT_EQ(noticed(), Lines());
     EXPECT_EQ(text("a"), "a\n");
+}
+
+TEST_F(BehindTest, TheTimeOfAChangeStaysWhereOnlyAttributesGoBackS49S85) {
+    ASSERT_EQ(actor().chmod("mode", 0600), 0);
+    append_behind("mode");
+    const auto now = std::filesystem::last_write_time(raw() / "mode");
+    ASSERT_TRUE(operations().discard(World::asker(), false, Consent::kAll));
+    EXPECT_EQ(text("mode"), "c\nbehind\n");
+    EXPECT_EQ(std::filesystem::last_write_time(raw() / "mode"), now);
+    EXPECT_EQ(std::filesystem::status(raw() / "mode").permissions(),
+              std::filesystem::perms{0644});
 }
 
 TEST_F(BehindTest, NothingIsKeptOfWhatIsCommittedS50) {
