@@ -240,20 +240,22 @@ Result<Served> open_all(DaemonOptions& options, bool keep_stderr) {
     return served;
 }
 
-/// The kernel holds every writer to its own limit; the caller's would stop the others' writes, and
-/// a restore half-way.
-void lift_file_size_limit() {
+void lift_limit(decltype(RLIMIT_FSIZE) kind) {
     rlimit limit{};
-    if (::getrlimit(RLIMIT_FSIZE, &limit) != 0) return;
+    if (::getrlimit(kind, &limit) != 0) return;
     limit.rlim_cur = limit.rlim_max;
-    ::setrlimit(RLIMIT_FSIZE, &limit);  // without it the smaller one serves
+    ::setrlimit(kind, &limit);  // without it the smaller one serves
 }
 
 Result<> serve_with(DaemonOptions options, const Report& report, bool keep_stderr) {
     const sigset_t set = ending_signals();
     ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+    // Modes are given as they shall be; the umask of each caller is applied to its requests.
     ::umask(0);
-    lift_file_size_limit();
+    // The kernel holds every writer to its own limit; the caller's would stop the others' writes,
+    // and a restore half-way.
+    lift_limit(RLIMIT_FSIZE);
+    lift_limit(RLIMIT_NOFILE);
     // Whoever may trace the daemon reaches the raw directory through its descriptors.
     ::prctl(PR_SET_DUMPABLE, 0);
     Result<Served> served = open_all(options, keep_stderr);

@@ -19,11 +19,9 @@ constexpr NodeId kFirstAlias = NodeId{1} << 62;
 constexpr std::chrono::microseconds kRenameUnderWay{200};
 
 std::size_t choose_handle_limit() {
+    // The daemon has lifted it; others would hand a larger one to git and to editors.
     rlimit limit{};
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 512;
-    limit.rlim_cur = limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);  // without it the old, smaller number serves
-    getrlimit(RLIMIT_NOFILE, &limit);
     return std::clamp<std::size_t>(limit.rlim_cur / 2, 64, 8192);
 }
 

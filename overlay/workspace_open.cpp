@@ -75,8 +75,6 @@ Workspace::Workspace(std::unique_ptr<journal::Journal> journal, UniqueFd directo
 
 Result<std::unique_ptr<Workspace>> Workspace::open(UniqueFd directory,
                                                    const SessionOptions& options) {
-    umask(
-        0);  // modes are given as they shall be (tree.h); the callers' umask is applied per request
     TRY_ASSIGN(const sys::StatX root, sys::statx_at(directory.get(), ""));
     const bool fresh = !sys::stat_at(directory.get(), journal::StateDir::kName).ok();
     TRY_ASSIGN(auto journal,

@@ -137,3 +137,28 @@ S55_S61_a_run_that_did_nothing_says_so() {
     ! grep -q "Nothing was changed by this run" "$scratch/err" || fail "it made a file"
     end
 }
+
+S76_S167_git_unmounted_has_the_umask_of_the_user() {
+    needs git
+    git init -q -b main "$W"
+    git -C "$W" config user.name story
+    git -C "$W" config user.email story@example.invalid
+    echo one >"$W/f"
+    git -C "$W" add f
+    git -C "$W" commit -qm first
+    printf '#!/bin/sh\numask >"%s"\nulimit -Sn >>"%s"\n' "$scratch/hook" "$scratch/hook" >"$W/.git/hooks/pre-commit"
+    chmod +x "$W/.git/hooks/pre-commit"
+    begin
+    mkdir new
+    echo two | tee f >new/g
+    end
+    umask 027
+    ulimit -Sn 256
+    u -C "$W" commit --git -m two --yes
+    [[ $(git -C "$W" log -1 --format=%s) == two ]] || fail "nothing was committed"
+    equal "$scratch/hook" $'0027\n256'
+    [[ $(stat -c %a "$W/.git/index") == 640 ]] || fail "the index has mode $(stat -c %a "$W/.git/index")"
+    local wide
+    wide=$(find "$W/.git/objects" -mindepth 1 -newer "$W/f" -perm /007)
+    [[ -z $wide ]] || fail "open to everybody: $wide"
+}

@@ -32,6 +32,9 @@ OUTSIDE = {
     r"n?curses.*|term\.h|panel\.h": ("cli/screen",),
 }
 
+# Where a process begins that is ours: the program itself, the daemon, and what `run` forks.
+PROCESSES = ("main.cpp", "daemon.cpp", "guard.cpp", "confine.cpp")
+
 MOST_LINES = 500
 MANY_LINES = 300
 
@@ -108,6 +111,23 @@ def system_calls(tree):
         if file.parts[0] != "base":
             for number, line in lines_with(pattern, code_only(tree.text(file))):
                 wrong.append(f"{file}:{number}: only base/ may do this: {line.strip()}")
+    return wrong
+
+
+def process_state(tree):
+    """What belongs to the whole process (umask, limits, signals, environment, directory) is the business of the entry
+    points: a library that changes it changes it for git, hooks, editors and the other threads, too."""
+    wrong = []
+    pattern = r"(?<![\w.>])(umask|setrlimit|prlimit|setenv|unsetenv|putenv|clearenv|chdir|fchdir|chroot|signal|sigaction|" \
+        r"sigprocmask|setlocale|nice)\s*\("
+    for file in tree.cpp(*CODE_FOLDERS):
+        if file.parts[0] != "cli":
+            for number, line in lines_with(pattern, code_only(tree.text(file))):
+                wrong.append(f"{file}:{number}: only cli/ may do this: {line.strip()}")
+        elif file.name not in PROCESSES:
+            for number, line in lines_with(r"(?<![\w.>])(umask|setrlimit|prlimit|setenv|unsetenv|putenv|chdir|fchdir)\s*\(",
+                                           code_only(tree.text(file))):
+                wrong.append(f"{file}:{number}: only {', '.join(PROCESSES)} may do this: {line.strip()}")
     return wrong
 
 
@@ -281,7 +301,7 @@ def scripts(tree):
 
 
 CHECKS = {check.__name__: check for check in (
-    layering, sizes, system_calls, forbidden, listed, places, readmes, links, attacks, advice,
+    layering, sizes, system_calls, process_state, forbidden, listed, places, readmes, links, attacks, advice,
     scripts)}
 
 

@@ -61,6 +61,11 @@ PLANTED = {
         {"journal/db.cpp": "int f() { return ::open(p, 0); }\n"},
         {"journal/db.cpp": "int f() { return\n    ::close (3); }\n"},
     ],
+    "process_state": [
+        {"journal/db.cpp": "void f() { umask(0); }\n"},
+        {"journal/db.cpp": 'void f() { ::setenv("A", "b", 1); }\n'},
+        {"cli/text.cpp": "void f() { ::setrlimit(1, nullptr); }\n"},
+    ],
     "advice": [
         {"cli/a.cpp": 'void f() { add_command(app, context, "undo", "x");\n'
                       '  c->add_flag("--push", p, "x"); g("hint: `unwrite undo --pull`"); }\n'},
