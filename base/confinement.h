@@ -24,6 +24,8 @@ Result<> map_users(pid_t child);
 Result<> separate_mounts();
 /// A copy of `path` with everything mounted below it, in no place yet. Symlinks are followed.
 Result<UniqueFd> copy_mounts(const std::string& path);
+/// The same of what a descriptor of this mount namespace (O_PATH) is.
+Result<UniqueFd> copy_mounts(int place);
 /// Puts such a copy at `path`.
 Result<> put_mounts(int copy, const std::string& path);
 /// Every mount in sight becomes read-only and nosuid; copies that were made before do not.
@@ -58,6 +60,7 @@ class WriteWall {
     static Result<WriteWall> create();
     /// A directory: all below it; anything else: that alone. ENOENT when it is absent.
     Result<> allow(const std::string& path) const;
+    Result<> allow(int place) const;
     /// For this process and all it starts, for good. Needs forbid_new_privileges().
     Result<> enforce() const;
 

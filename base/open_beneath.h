@@ -18,4 +18,9 @@ namespace unwrite::sys {
 Result<UniqueFd> open_beneath(int root, const std::string& path, int flags,
                               std::uint64_t resolve = 0);
 
+/// An absolute path without a symbolic link in it: ELOOP where there is one.
+Result<UniqueFd> open_without_links(const std::string& path, int flags);
+/// Wherever the path leads, also through links.
+Result<UniqueFd> open_following(const std::string& path, int flags);
+
 }  // namespace unwrite::sys

@@ -112,6 +112,13 @@ Result<UniqueFd> copy_mounts(const std::string& path) {
     return UniqueFd(static_cast<int>(fd));
 }
 
+Result<UniqueFd> copy_mounts(int place) {
+    const long fd = ::syscall(SYS_open_tree, place, "",
+                              OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH);
+    if (fd < 0) return Error(errno);
+    return UniqueFd(static_cast<int>(fd));
+}
+
 Result<> put_mounts(int copy, const std::string& path) {
     return done(::syscall(SYS_move_mount, copy, "", AT_FDCWD, path.c_str(),
                           MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_SYMLINKS));
@@ -221,9 +228,13 @@ Result<WriteWall> WriteWall::create() {
 Result<> WriteWall::allow(const std::string& path) const {
     const UniqueFd place(retry([&] { return ::open(path.c_str(), O_PATH | O_CLOEXEC); }));
     if (!place) return Error(errno);
-    TRY_ASSIGN(const struct stat st, stat_fd(place.get()));
+    return allow(place.get());
+}
+
+Result<> WriteWall::allow(int place) const {
+    TRY_ASSIGN(const struct stat st, stat_fd(place));
     struct landlock_path_beneath_attr rule = {};
-    rule.parent_fd = place.get();
+    rule.parent_fd = place;
     rule.allowed_access = S_ISDIR(st.st_mode) ? handled_ : handled_ & kFileRights;
     return done(
         ::syscall(SYS_landlock_add_rule, ruleset_.get(), LANDLOCK_RULE_PATH_BENEATH, &rule, 0));

@@ -93,10 +93,13 @@ Result<> enter_walls(const Confinement& confinement, std::vector<std::string>& m
         missing.emplace_back("Landlock (" + wall.error().message() + ")");
         return {};
     }
-    for (const std::string& place : writable_places(confinement)) {
-        const Result<> allowed = wall->allow(place);
-        if (!allowed)
-            return allowed.error().with_context("cannot make " + quote_name(place) + " writable");
+    for (const GrantedPlace& place : writable_places(confinement)) {
+        const Result<UniqueFd> opened = open_granted(place);
+        const Result<> allowed = opened ? wall->allow(opened->get()) : opened.error();
+        if (!allowed) {
+            return allowed.error().with_context("cannot make " + quote_name(place.path) +
+                                                " writable");
+        }
     }
     return wall->enforce();
 }

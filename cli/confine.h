@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cli/granted_place.h"
 #include "cli/home_layer.h"
 
 namespace unwrite::cli {
@@ -15,8 +16,8 @@ struct Confinement {
     std::string root;    ///< the workspace, through the mount
     std::string raw;     ///< where the raw directory is in sight; shows the mount as well
     std::string socket;  ///< the daemon's; empty: none
-    std::vector<std::string> writable;  ///< further places to write in, each of which exists
-    HomeView home;                      ///< the home directory, under a layer of the command's own
+    std::vector<GrantedPlace> writable;  ///< further places to write in, outer ones first
+    HomeView home;                       ///< the home directory, under a layer of the command's own
     bool network = true;
     bool required = false;  ///< rather nothing than less than all of it
     bool leave_running = false;

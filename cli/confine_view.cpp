@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <utility>
@@ -47,11 +48,15 @@ std::vector<std::string> private_directories() {
     return all;
 }
 
-Result<> copy(Copies& copies, const std::string& from, const std::string& to) {
-    Result<UniqueFd> tree = sys::copy_mounts(from);
+Result<> copy(Copies& copies, Result<UniqueFd> tree, const std::string& from,
+              const std::string& to) {
     if (!tree) return tree.error().with_context("cannot copy the mounts at " + from);
     copies.emplace_back(std::move(*tree), to);
     return {};
+}
+
+Result<> copy(Copies& copies, const std::string& from, const std::string& to) {
+    return copy(copies, sys::copy_mounts(from), from, to);
 }
 
 Result<> put(const UniqueFd& tree, const std::string& path) {
@@ -99,8 +104,10 @@ Result<> gather(const Confinement& confinement, Copies& devices, Copies& helpers
     for (const char* path : kHelpers)
         if (exists(path)) TRY(copy(helpers, "/dev/null", path));
     // The outer ones first: what is put later lies over it.
-    for (const std::string& path : confinement.writable)
-        TRY(copy(places, path, path));
+    for (const GrantedPlace& place : confinement.writable) {
+        TRY_ASSIGN(const UniqueFd opened, open_granted(place));
+        TRY(copy(places, sys::copy_mounts(opened.get()), place.path, place.path));
+    }
     if (confinement.raw != confinement.root) TRY(copy(places, confinement.root, confinement.raw));
     TRY(copy(places, confinement.root, confinement.root));
     if (!confinement.socket.empty()) TRY(copy(places, confinement.socket, confinement.socket));
@@ -143,16 +150,17 @@ Result<HomeLayer> make_view(const Confinement& confinement, std::vector<std::str
     return home;
 }
 
-std::vector<std::string> writable_places(const Confinement& confinement) {
-    std::vector<std::string> places = confinement.writable;
-    places.push_back(confinement.root);
+std::vector<GrantedPlace> writable_places(const Confinement& confinement) {
+    std::vector<GrantedPlace> places = confinement.writable;
+    const auto add = [&](const std::string& path) { places.push_back({path, 0, 0}); };
+    add(confinement.root);
     // What lies under the layer cannot be reached through it.
     const HomeView& home = confinement.home;
-    places.insert(places.end(), home.live.begin(), home.live.end());
-    if (!home.home.empty()) places.push_back(home.home);
+    std::for_each(home.live.begin(), home.live.end(), add);
+    if (!home.home.empty()) add(home.home);
     for (const char* path : {"/tmp", "/var/tmp", "/dev/shm", "/dev/pts", "/dev/null", "/dev/zero",
                              "/dev/full", "/dev/tty", "/dev/random", "/dev/urandom"}) {
-        if (exists(path)) places.emplace_back(path);
+        if (exists(path)) add(path);
     }
     return places;
 }

@@ -17,6 +17,6 @@ Result<HomeLayer> make_view(const Confinement& confinement, std::vector<std::str
 Result<> make_directories(const std::string& path);
 
 /// The places in which the confined command may write, of those that there are.
-std::vector<std::string> writable_places(const Confinement& confinement);
+std::vector<GrantedPlace> writable_places(const Confinement& confinement);
 
 }  // namespace unwrite::cli

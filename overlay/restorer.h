@@ -34,8 +34,8 @@ class Restorer {
     Restorer(Locator& locator, const Unseen& unseen, RestoreSettings settings)
         : locator_(locator), unseen_(unseen), settings_(settings) {}
 
-    /// Somebody changed these files outside the mount. Where only their attributes go back, the time
-    /// of that change stays: otherwise make and git would not see it. Until take_restored().
+    /// Somebody changed these files outside the mount. Where only their attributes go back, the
+    /// time of that change stays: otherwise make and git would not see it. Until take_restored().
     void spare_time_of(const ObjectKey& file) { spared_.insert(file); }
 
     /// Appends to `into` the images of the live state for all that `delta` mentions. Changes

@@ -21,8 +21,7 @@ std::set<journal::DeltaNumber> deltas_since_agents_went(const History& history) 
     const auto trunk = history.trunk();
     for (auto number = trunk.rbegin(); number != trunk.rend(); ++number) {
         const Node& node = history.nodes.at(*number);
-        if (node.kind == NodeKind::kUndo && node.text == std::string("undo ") + kAgents)
-            break;
+        if (node.kind == NodeKind::kUndo && node.text == std::string("undo ") + kAgents) break;
         if (*number == history.head.root) break;
         if (node.delta != 0) deltas.insert(node.delta);
     }

@@ -49,6 +49,7 @@ struct RunOptions {
     std::string agent;
     std::string network = "host";
     std::vector<std::string> write;
+    std::vector<std::string> granted;  ///< by --write, --caches and the agent; never typed
     std::vector<std::string> command;
     Confinement inside;  ///< what the process between guard and command is told; never typed
 };
@@ -113,10 +114,12 @@ std::string socket_of(const control::MountPoint& mount) {
     return {};
 }
 
-/// The command as it is started: by this program again, between the guard and the command.
-Result<std::vector<std::string>> confined(const Context& context, const Workspace& workspace,
+/// The command as it is started: by this program again, between the guard and the command. The
+/// places that the user named are what they are for as long as `held` lives.
+Result<std::vector<std::string>> confined(Context& context, const Workspace& workspace,
                                           const RunOptions& options, Walls walls,
-                                          const HomeReturn& home, int relay) {
+                                          const HomeReturn& home, int relay,
+                                          std::vector<UniqueFd>& held) {
     std::vector<std::string> words = {"/proc/self/exe", "run", "--inside-root", workspace.root()};
     words.insert(words.end(), {"--inside-raw", workspace.remote()->info().workspace});
     const std::string socket = workspace.mount() ? socket_of(*workspace.mount()) : "";
@@ -125,22 +128,18 @@ Result<std::vector<std::string>> confined(const Context& context, const Workspac
     if (walls == Walls::kRequired) words.emplace_back("--require-confinement");
     if (options.leave_running) words.emplace_back("--leave-running");
     if (relay >= 0) words.insert(words.end(), {"--inside-relay", std::to_string(relay)});
-    std::vector<std::string> writable =
+    const std::vector<std::string> caches =
         options.caches ? cache_directories() : std::vector<std::string>();
-    for (const std::string& place : options.write) {
-        const Result<std::string> real = real_path(context.base, place);
-        const Result<struct stat> there = real ? sys::stat_at(AT_FDCWD, *real) : real.error();
-        if (!there) {
-            return Error(ErrorKind::kUsage, there.error().number(),
-                         "run: --write " + quote_name(place) + ": " + there.error().message(),
-                         "name a directory or file that exists");
-        }
-        writable.push_back(*real);
+    for (const std::vector<std::string>& places : {caches, home.writable()}) {
+        for (const std::string& place : places)
+            words.insert(words.end(), {"--inside-granted", encode(GrantedPlace{place, 0, 0})});
     }
-    writable.insert(writable.end(), home.writable().begin(), home.writable().end());
-    std::sort(writable.begin(), writable.end());
-    for (const std::string& place : writable)
-        words.insert(words.end(), {"--write", place});
+    for (const std::string& place : options.write) {
+        TRY_ASSIGN(const GrantedPlace granted,
+                   granted_place(context.base, place, held.emplace_back()));
+        context.notes.line("unwrite: the command may also write in " + quote_name(granted.path));
+        words.insert(words.end(), {"--inside-granted", encode(granted)});
+    }
     const HomeView& view = home.view();
     if (!view.home.empty()) words.insert(words.end(), {"--inside-home", view.home});
     if (!view.handoff.empty()) words.insert(words.end(), {"--inside-handoff", view.handoff});
@@ -157,7 +156,12 @@ Result<std::vector<std::string>> confined(const Context& context, const Workspac
 
 Result<int> run_inside(const RunOptions& options) {
     Confinement confinement = options.inside;
-    confinement.writable = options.write;
+    for (const std::string& word : options.granted) {
+        TRY_ASSIGN(GrantedPlace place, decode_granted(word));
+        confinement.writable.push_back(std::move(place));
+    }
+    std::sort(confinement.writable.begin(), confinement.writable.end(),
+              [](const GrantedPlace& a, const GrantedPlace& b) { return a.path < b.path; });
     confinement.network = options.network == "host";
     confinement.required = options.require_confinement;
     confinement.leave_running = options.leave_running;
@@ -221,12 +225,14 @@ Result<Ran> run_command(Context& context, Workspace& workspace, const RunOptions
     std::vector<std::string> command = options.command;
     HomeReturn home;
     std::optional<TerminalRelay> relay;
+    std::vector<UniqueFd> held;
     if (walls != Walls::kNone) {
         relay.emplace();
         TRY_ASSIGN(home, home_of(context, workspace, options.agent, command));
         RunOptions adapted = options;
         adapted.command = command;
-        TRY_ASSIGN(command, confined(context, workspace, adapted, walls, home, relay->far_end()));
+        TRY_ASSIGN(command,
+                   confined(context, workspace, adapted, walls, home, relay->far_end(), held));
     }
     const int far_end = relay ? relay->far_end() : -1;
     TRY_ASSIGN(Guard guard, Guard::fork(GuardOptions{command, options.leave_running, far_end}));
@@ -398,6 +404,7 @@ void add_run(CLI::App& app, Context& context, const std::vector<std::string>& re
     command->add_option("--inside-raw", options->inside.raw)->group("");
     command->add_option("--inside-socket", options->inside.socket)->group("");
     command->add_option("--inside-relay", options->inside.relay)->group("");
+    command->add_option("--inside-granted", options->granted)->group("");
     command->add_option("--inside-home", options->inside.home.home)->group("");
     command->add_option("--inside-handoff", options->inside.home.handoff)->group("");
     command->add_option("--inside-live", options->inside.home.live)->group("");

@@ -107,6 +107,40 @@ S43_S167_nothing_is_written_beside_the_workspace() {
     end
 }
 
+S167_a_place_to_write_in_is_not_reached_through_a_link() {
+    local given=$scratch/given
+    mkdir -p "$given/sub"
+    echo mine >"$given/f"
+    begin_confined
+    inside 'ln -s "$0" out; ln -s "$0" up; mkdir here' "$given"
+    local place
+    for place in out up/sub up/f ./up/sub/.. "$W/out"; do
+        expect 2 run --on-exit keep --write "$place" -- sh -c 'touch "$0/planted"' "$given"
+        err_has "is a symbolic link to $given"
+        err_has "hint: if you mean what it leads to, unwrite run --write $given"
+    done
+    absent "$given/planted"
+    say "the place is said, with what the kernel made of its name"
+    expect 0 run --on-exit keep $in_sight --write "$given/sub/../f" --write here -- sh -c 'echo more >>"$0"' "$given/f"
+    err_has "unwrite: the command may also write in $given/f"
+    err_has "unwrite: the command may also write in $W/here"
+    equal "$given/f" $'mine\nmore'
+    say "what was exchanged after the user named it is not written to"
+    local id
+    id=$(stat -c %d:%i "$given/sub")
+    mv "$given/sub" "$given/was"
+    mkdir "$given/sub"
+    ! "$program" run --inside-root "$W" --inside-raw "$W" --require-confinement --inside-granted "$id:$given/sub" -- \
+        touch "$given/sub/planted" 2>"$scratch/err" || fail "it ran"
+    err_has "is not what it was when the run began"
+    rmdir "$given/sub"
+    ln -s "$given/was" "$given/sub"
+    ! "$program" run --inside-root "$W" --inside-raw "$W" --require-confinement --inside-granted "$id:$given/sub" -- \
+        touch "$given/sub/planted" 2>"$scratch/err" || fail "it ran"
+    absent "$given/was/planted"
+    end
+}
+
 S40_S167_the_users_commands_stay_the_users() { # 38
     begin_confined
     inside 'echo new >>f'

@@ -110,8 +110,7 @@ TEST_F(BehindTest, TheTimeOfAChangeStaysWhereOnlyAttributesGoBackS49S85) {
     ASSERT_TRUE(operations().discard(World::asker(), false, Consent::kAll));
     EXPECT_EQ(text("mode"), "c\nbehind\n");
     EXPECT_EQ(std::filesystem::last_write_time(raw() / "mode"), now);
-    EXPECT_EQ(std::filesystem::status(raw() / "mode").permissions(),
-              std::filesystem::perms{0644});
+    EXPECT_EQ(std::filesystem::status(raw() / "mode").permissions(), std::filesystem::perms{0644});
 }
 
 TEST_F(BehindTest, NothingIsKeptOfWhatIsCommittedS50) {
