@@ -63,6 +63,11 @@ class Observed {
     void forget_all();
     void end_session(const std::string& session);
 
+    /// Whether it has read the file, changed since or not.
+    bool knows(const std::string& session, const std::string& path) const {
+        return find(session, path) != nullptr;
+    }
+
     /// Has the session read the file, which now holds `bytes` and has that mark, and is it
     /// unchanged? Errors are kConflict with the reason as their text:
     ///  "File was not read before editing, or has been modified since last read"

@@ -26,7 +26,13 @@ struct FileState {
     std::uint64_t size = 0;
     std::string bytes{};     ///< kFile that is no larger than asked for; else empty
     std::uint32_t mode = 0;  ///< permission bits of st_mode; 0 when absent
+    std::string link{};      ///< of a symbolic link: what is written in it
+    std::string leads_to{};  ///< and where that is; empty: not below the root
 };
+
+/// Why what stands there cannot be edited or read; nothing when it is a file, or absent. The text
+/// is the reason alone.
+std::optional<Error> not_a_file(const FileState& file);
 
 /// Where requests find files. Implemented by those who may read; a name may be asked for more than
 /// once, and must lead to the same file then.

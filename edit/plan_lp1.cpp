@@ -2,6 +2,7 @@
 #include <map>
 
 #include "edit/lp1.h"
+#include "edit/patch_advice.h"
 #include "edit/plan.h"
 #include "edit/staging.h"
 #include "edit/text_safety.h"
@@ -44,8 +45,7 @@ Result<Staged*> Lp1Planner::staged(const Lp1Section& section) {
     TRY(check_seen(section.path, file, seen_));
     const auto known = by_path_.find(file.path);
     if (known != by_path_.end()) return &staged_[known->second];
-    if (file.kind == FileKind::kAbsent && needs_file(section))
-        return patch_failed(section.path, "File does not exist for match-based operation");
+    if (file.kind == FileKind::kAbsent && needs_file(section)) return absent_file(section.path);
     auto text = read_text(file.bytes, settings_.lp1_eol);
     if (!text) return patch_failed(section.path, text.error().message());
     by_path_.emplace(file.path, staged_.size());
@@ -60,11 +60,14 @@ Result<> Lp1Planner::add(const Lp1Section& section) {
     Lp1Trouble trouble;
     const auto lines = apply_lp1(section, staged_file->text, &trouble);
     if (!lines) {
+        const Lp1Operation& operation = section.operations[trouble.operation];
+        const char command = static_cast<char>(operation.command);
         told_.operation = trouble.operation + 1;
-        told_.patch_line = section.operations[trouble.operation].patch_line;
+        told_.patch_line = operation.patch_line;
         told_.candidates = std::move(trouble.candidates);
         return Error(lines.error().kind(), EINVAL,
-                     patch_failed(section.path, lines.error().message()).message());
+                     patch_failed(section.path, lines.error().message()).message(),
+                     advice_on_operation(section.path, command, lines.error()));
     }
     if (seen_ && !lines->empty()) {
         if (auto all = seen_(staged_file->file, *lines); !all)
@@ -95,8 +98,10 @@ Result<EditPlan> plan_lp1(std::string_view patch, const Settings& settings, File
     std::uint64_t line = 0;
     const auto sections = parse_lp1(patch, &line);
     if (!sections) {
+        PatchAdvice advice = advice_on(patch, line);
         response.patch_line = line;
-        return patch_failed("<patch>", sections.error().message(), sections.error().advice());
+        response.path = std::move(advice.path);
+        return patch_failed("<patch>", sections.error().message(), advice.next);
     }
     Lp1Planner planner(settings, files, seen, response);
     for (const Lp1Section& section : *sections)

@@ -30,8 +30,7 @@ AnsweredPlan plan_span(const Request& request, EditAction action, const Settings
     const auto file = look_at(request.path, settings, files);
     if (!file) return fails(EditStatus::kError, file.error());
     if (file->kind == FileKind::kAbsent)
-        return fails(EditStatus::kError,
-                     patch_failed(request.path, "File does not exist for match-based operation"));
+        return fails(EditStatus::kError, absent_file(request.path));
     if (seen) {
         if (auto fresh = seen(*file, {}); !fresh) {
             AnsweredPlan stale =

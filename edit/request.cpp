@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/digest.h"
 #include "edit/text_safety.h"
@@ -23,8 +24,37 @@ Error usage(std::string text) {
     return {ErrorKind::kUsage, EINVAL, std::move(text)};
 }
 
-Error bad(const std::string& text) {
-    return usage("Bad args: " + text);
+Error bad(const std::string& text, std::string advice = {}) {
+    return {ErrorKind::kUsage, EINVAL, "Bad args: " + text, std::move(advice)};
+}
+
+constexpr const char* kModes =
+    "Give path, old_snippet and new_snippet; or path, start_line, end_line and new_content; or "
+    "patch.";
+
+// How other tools call these fields.
+constexpr std::array<std::pair<std::string_view, const char*>, 14> kOtherNames = {
+    {{"old_string", "old_snippet"},
+     {"new_string", "new_snippet"},
+     {"old_str", "old_snippet"},
+     {"new_str", "new_snippet"},
+     {"old_text", "old_snippet"},
+     {"new_text", "new_snippet"},
+     {"file_path", "path"},
+     {"filename", "path"},
+     {"file", "path"},
+     {"content", "new_content"},
+     {"diff", "patch"},
+     {"input", "patch"},
+     {"start", "start_line"},
+     {"end", "end_line"}}};
+
+std::string advice_on_field(std::string_view name) {
+    for (const auto& [other, ours] : kOtherNames) {
+        if (name == other)
+            return "Use " + std::string(ours) + " instead of " + std::string(other) + ". " + kModes;
+    }
+    return std::string("Leave it out. ") + kModes;
 }
 
 // A field that is null counts as one that is not there: some clients send all that a schema names.
@@ -49,7 +79,8 @@ Result<> no_unknown_field(const Json& object) {
         const std::string& name = item.key();
         if (!knows(kCommonFields, name) && !knows(kPatchFields, name) &&
             !knows(kSnippetFields, name) && !knows(kLineFields, name)) {
-            return bad("unknown field \"" + displayed(name.substr(0, 60)) + "\"");
+            return bad("unknown field \"" + displayed(name.substr(0, 60)) + "\"",
+                       advice_on_field(name));
         }
     }
     return {};
@@ -57,7 +88,7 @@ Result<> no_unknown_field(const Json& object) {
 
 Result<std::string> required_text(const Json& object, const char* name) {
     const Json* value = field(object, name);
-    if (value == nullptr) return bad(std::string(name) + " is required");
+    if (value == nullptr) return bad(std::string(name) + " is required", kModes);
     if (!value->is_string()) return bad(std::string(name) + " must be a string");
     return value->get_ref<const std::string&>();
 }
@@ -68,12 +99,26 @@ Result<std::optional<std::string>> optional_text(const Json& object, const char*
     return std::optional<std::string>{std::move(text)};
 }
 
+// To JSON, 1.0 is an integer as 1 is.
+std::optional<std::uint64_t> whole_number(const Json& value) {
+    if (value.is_number_unsigned()) return value.get<std::uint64_t>();
+    if (!value.is_number_float()) return std::nullopt;
+    constexpr double most = 9007199254740992.0;  // 2^53: beyond it, not every number has a double
+    const double number = value.get<double>();
+    if (!(number >= 0 && number <= most)) return std::nullopt;
+    const auto whole = static_cast<std::uint64_t>(number);
+    return static_cast<double>(whole) == number ? std::optional(whole) : std::nullopt;
+}
+
 Result<std::uint64_t> line_number(const Json& object, const char* name) {
     const Json* value = field(object, name);
-    if (value == nullptr) return bad(std::string(name) + " is required");
-    if (!value->is_number_integer()) return bad(std::string(name) + " must be an integer");
-    if (!value->is_number_unsigned()) return bad(std::string(name) + " must be at least 1");
-    return value->get<std::uint64_t>();
+    if (value == nullptr) return bad(std::string(name) + " is required", kModes);
+    const std::string advice = "Lines are numbered from 1, as Read shows them.";
+    const auto number = whole_number(*value);
+    if (number) return *number;
+    const bool negative = value->is_number() && value->get<double>() < 1;
+    return bad(std::string(name) + (negative ? " must be at least 1" : " must be an integer"),
+               advice);
 }
 
 Result<LineRange> line_range(const Json& object) {
@@ -83,15 +128,21 @@ Result<LineRange> line_range(const Json& object) {
     return lines;
 }
 
+constexpr const char* kHint =
+    "Give it as match_hint: {\"start_line\": 3, \"end_line\": 9}, or leave it out.";
+
 Result<std::optional<LineRange>> match_hint(const Json& object) {
     const Json* hint = field(object, "match_hint");
     if (hint == nullptr) return std::optional<LineRange>{};
-    if (!hint->is_object()) return bad("match_hint must be an object");
+    if (!hint->is_object()) return bad("match_hint must be an object", kHint);
     for (const auto& item : hint->items()) {
         if (item.key() != "start_line" && item.key() != "end_line")
-            return bad("unknown field \"" + displayed(item.key().substr(0, 60)) +
-                       "\" in match_hint");
+            return bad(
+                "unknown field \"" + displayed(item.key().substr(0, 60)) + "\" in match_hint",
+                kHint);
     }
+    if (field(*hint, "start_line") == nullptr || field(*hint, "end_line") == nullptr)
+        return bad("match_hint needs both start_line and end_line", kHint);
     auto lines = line_range(*hint);
     if (!lines) return std::move(lines).error();
     return std::optional<LineRange>{*lines};
@@ -100,7 +151,8 @@ Result<std::optional<LineRange>> match_hint(const Json& object) {
 Result<EditRequest> decode_patch(const Json& object) {
     for (const char* name : kCommonFields) {
         if (field(object, name) != nullptr)
-            return bad(std::string(name) + " cannot be given with patch");
+            return bad(std::string(name) + " cannot be given with patch",
+                       "The patch names its files itself: leave " + std::string(name) + " out.");
     }
     PatchRequest request;
     TRY_ASSIGN(request.patch, required_text(object, "patch"));
@@ -140,13 +192,15 @@ Result<EditRequest> decode_object(const Json& object) {
     if (static_cast<int>(patch) + static_cast<int>(snippet) + static_cast<int>(lines) > 1)
         return bad(
             "fields of two edit modes are mixed: give patch, or old_snippet and "
-            "new_snippet, or start_line, end_line and new_content");
+            "new_snippet, or start_line, end_line and new_content",
+            kModes);
     if (patch) return decode_patch(object);
     if (snippet) return decode_snippet(object);
     if (lines) return decode_lines(object);
     return bad(
         "patch, or old_snippet and new_snippet, or start_line, end_line and new_content "
-        "are required");
+        "are required",
+        kModes);
 }
 
 Result<> check_range(const LineRange& lines) {
@@ -161,9 +215,11 @@ Result<> check_common(const Request& request, const Settings& settings) {
     if (has_unsafe_character(request.path)) return bad("path contains invalid control characters");
     if (request.region_id && request.region_id->size() > kMaxRegionId)
         return bad("region_id is longer than " + std::to_string(kMaxRegionId) + " bytes");
-    if (settings.require_file_hash && !request.file_hash) return bad("file_hash is required");
+    const std::string advice = "Call Read for the file; its answer has file_hash.";
+    if (settings.require_file_hash && !request.file_hash)
+        return bad("file_hash is required", advice);
     if (request.file_hash && !digest_from(*request.file_hash))
-        return bad("file_hash must be \"sha256:\" and 64 hexadecimal digits");
+        return bad("file_hash must be \"sha256:\" and 64 hexadecimal digits", advice);
     return {};
 }
 

@@ -55,6 +55,6 @@ Result<EditRequest> decode_request(std::string_view arguments, const Settings& s
 Result<> check_request(const EditRequest& request, const Settings& settings);
 
 /// The JSON schema of the arguments, for the tool's description.
-std::string request_schema();
+std::string request_schema(const Settings& settings = {});
 
 }  // namespace unwrite::edit

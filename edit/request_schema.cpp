@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "edit/request.h"
 
@@ -8,8 +10,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json text(const char* description) {
-    return {{"type", "string"}, {"description", description}};
+Json text(const std::string& description, std::uint64_t most = 0) {
+    Json json{{"type", "string"}, {"description", description}};
+    if (most > 0) json["maxLength"] = most;
+    return json;
 }
 
 Json line(const char* description) {
@@ -17,32 +21,32 @@ Json line(const char* description) {
 }
 
 Json hint() {
-    return {
-        {"type", "object"},
-        {"description", "Only matches that lie wholly in these lines count."},
-        {"properties",
-         {{"start_line", line("First line, from 1.")}, {"end_line", line("Last line, included.")}}},
-        {"required", {"start_line", "end_line"}},
-        {"additionalProperties", false}};
+    return {{"type", "object"},
+            {"description", "Only a match inside these lines counts."},
+            {"properties", {{"start_line", line("First line.")}, {"end_line", line("Last line.")}}},
+            {"required", {"start_line", "end_line"}},
+            {"additionalProperties", false}};
 }
 
 }  // namespace
 
-std::string request_schema() {
+std::string request_schema(const Settings& settings) {
+    const auto most_of_call = std::min(settings.max_patch, settings.max_arguments);
     Json fields;
-    fields["patch"] = text(
-        "An LP1 patch of one or several files, applied wholly or not at all. I inserts after the "
-        "matched lines, not after the function whose header matched. No text outside blocks. When "
-        "a block matches more than once, give an occurrence or a longer block.");
-    fields["path"] = text("The file, for a snippet or a line-range edit.");
-    fields["old_snippet"] = text("The text to replace; must match exactly once.");
-    fields["new_snippet"] = text("What to put in its place.");
+    fields["path"] = text("The file, relative to the top of the workspace. Not with patch.");
+    fields["old_snippet"] =
+        text("The text to replace. It must occur exactly once.", settings.max_snippet);
+    fields["new_snippet"] = text("The new text.", settings.max_snippet);
     fields["match_hint"] = hint();
     fields["start_line"] = line("First line to replace, from 1.");
-    fields["end_line"] = line("Last line to replace, included.");
-    fields["new_content"] = text("What to put in place of these lines; empty removes them.");
-    fields["file_hash"] = text("\"sha256:\" and the hash of the file that is meant.");
-    fields["region_id"] = text("Returned as it is.");
+    fields["end_line"] = line("Last line to replace.");
+    fields["new_content"] =
+        text("The new text of these lines; empty removes them.", settings.max_line_edit);
+    fields["patch"] = text("An LP1 patch.", most_of_call);
+    fields["file_hash"] = text(
+        std::string("file_hash from Read: the edit happens only if the file is still the same.") +
+        (settings.require_file_hash ? " Required." : ""));
+    fields["region_id"] = text("Comes back unchanged.", kMaxRegionId);
     return Json{{"type", "object"}, {"properties", fields}, {"additionalProperties", false}}.dump();
 }
 

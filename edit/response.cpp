@@ -116,16 +116,18 @@ std::string state_words(const std::optional<Newline>& newline, const std::option
 
 std::string next_step(const EditResponse& response) {
     if (!response.next.empty()) return response.next;
+    const std::string file =
+        response.path.empty() ? "the file" : "\"" + displayed(response.path) + "\"";
     switch (response.status) {
         case EditStatus::kOk:
             return response.files.empty()
                        ? "Nothing needs to be done: the files already hold this."
                        : "Undo takes this edit back. The lines that it wrote count as read.";
         case EditStatus::kNoMatch:
-            return "Call Read for the file, copy the text exactly as it stands there, and try "
-                   "again.";
+            return "Call Read for " + file +
+                   ", copy the text exactly as it stands there, blanks included, and try again.";
         case EditStatus::kStaleFile:
-            return "Call Read for the file, look at what changed, and then repeat the edit.";
+            return "Call Read for " + file + ", and then repeat the edit.";
         case EditStatus::kError:
             break;
     }

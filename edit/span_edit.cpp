@@ -98,7 +98,10 @@ SpanEdit replace(Target& target, Span span, const LineRange& lines, std::string_
     const std::size_t end = target.view.original_offset(span.end);
     const std::string_view before = target.bytes.substr(0, begin);
     const std::string_view after = target.bytes.substr(end);
-    if (joins_endings(before, written, after)) return target.ended(EditStatus::kError, kJoined);
+    if (joins_endings(before, written, after)) {
+        response.next = "Replace the whole lines around it as well, with their endings.";
+        return target.ended(EditStatus::kError, kJoined);
+    }
     target.edit.bytes.reserve(before.size() + written.size() + after.size());
     target.edit.bytes.append(before).append(written).append(after);
     response.hash_after = digest_of(target.edit.bytes);
@@ -123,10 +126,15 @@ Span hinted(const CanonicalView& view, const std::optional<LineRange>& hint) {
     return {view.line_begin(hint->start), view.line_end(last)};
 }
 
+constexpr const char* kSayWhich =
+    "Make old_snippet longer until it occurs once, or say which lines are meant with match_hint: "
+    "{\"start_line\": 3, \"end_line\": 9}.";
+
 SpanEdit not_unique(Target& target, const Matches& matches, const std::string& where) {
     for (const std::size_t at : matches.at)
         target.edit.response.candidates.push_back(
             candidate_at(target.view, target.view.line_of(at), 1.0));
+    target.edit.response.next = kSayWhich;
     return target.ended(
         EditStatus::kError,
         "Match is not unique (" + std::to_string(matches.count) + " matches" + where + ")");
@@ -158,6 +166,7 @@ SpanEdit apply_lines(const LineRequest& request, std::string_view bytes,
     const std::uint64_t last = std::max<std::uint64_t>(1, target.view.line_count());
     const LineRange lines = request.lines;
     if (lines.start < 1 || lines.end < lines.start || lines.end > last) {
+        target.edit.response.next = "Give lines from 1 to " + std::to_string(last) + ".";
         return target.ended(EditStatus::kError, "Bad args: " + lines_text(lines) +
                                                     " are not in the file, which has " +
                                                     std::to_string(target.view.line_count()));

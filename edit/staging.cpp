@@ -11,6 +11,29 @@ Error patch_failed(std::string_view path, const std::string& reason, const std::
             advice};
 }
 
+Error absent_file(std::string_view path) {
+    return patch_failed(
+        path, "File does not exist for match-based operation",
+        "Check the path: it is relative to the top of the workspace. To create the file, call Edit "
+        "with an LP1 patch that has only T for it.");
+}
+
+std::optional<Error> not_a_file(const FileState& file) {
+    const auto reason = [](std::string text, std::string advice) {
+        return Error(ErrorKind::kUsage, EINVAL, std::move(text), std::move(advice));
+    };
+    if (file.kind == FileKind::kDirectory)
+        return reason("Path is a directory", "Name a file in it.");
+    if (file.kind != FileKind::kOther) return std::nullopt;
+    if (file.link.empty())
+        return reason("Path is not a regular file", "Only regular files can be read and edited.");
+    const std::string text = "Path is a symbolic link to '" + displayed(file.link) + "'";
+    if (file.leads_to.empty())
+        return reason(text, "It leads out of the workspace, so it cannot be read or edited here.");
+    return reason(text, "Call again with path \"" + displayed(file.leads_to) +
+                            "\", which is what the link leads to.");
+}
+
 Error stale_file(std::string_view path, const Error& reason) {
     return {ErrorKind::kConflict, ESTALE, displayed(path) + ": " + reason.message(),
             reason.advice()};
@@ -18,12 +41,14 @@ Error stale_file(std::string_view path, const Error& reason) {
 
 Result<FileState> look_at(const std::string& path, const Settings& settings, Files& files) {
     TRY_ASSIGN(FileState file, files.look(path, settings.max_file));
-    if (file.kind == FileKind::kDirectory) return patch_failed(path, "Path is a directory");
-    if (file.kind == FileKind::kOther) return patch_failed(path, "Path is not a regular file");
+    if (const auto wrong = not_a_file(file))
+        return patch_failed(path, wrong->message(), wrong->advice());
     if (file.kind == FileKind::kFile && file.size > settings.max_file) {
-        return patch_failed(path, "File too large for Edit tool (" + std::to_string(file.size) +
-                                      " bytes > " + std::to_string(settings.max_file) +
-                                      " max_file_read_bytes)");
+        return patch_failed(path,
+                            "File too large for Edit tool (" + std::to_string(file.size) +
+                                " bytes > " + std::to_string(settings.max_file) +
+                                " max_file_read_bytes)",
+                            "Change it with another program. That can be taken back as well.");
     }
     return file;
 }

@@ -11,6 +11,8 @@ namespace unwrite::edit {
 
 Error patch_failed(std::string_view path, const std::string& reason,
                    const std::string& advice = {});
+/// For an edit of lines that are to be found in the file.
+Error absent_file(std::string_view path);
 Error stale_file(std::string_view path, const Error& reason);
 
 /// Looks at the file and refuses directories, what is no file and what is too large.

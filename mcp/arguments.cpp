@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <string_view>
 
 #include "edit/settings.h"
@@ -23,8 +24,12 @@ Result<Arguments> Arguments::check(const Json& json, std::initializer_list<const
         return Error(ErrorKind::kUsage, E2BIG, "Tool arguments too large");
     for (const auto& item : json.items()) {
         const auto same = [&](const char* name) { return item.key() == name; };
-        if (std::none_of(known.begin(), known.end(), same))
-            return bad("unknown field \"" + edit::displayed(item.key().substr(0, 60)) + "\"");
+        if (std::any_of(known.begin(), known.end(), same)) continue;
+        std::string fields;
+        for (const char* name : known)
+            fields += (fields.empty() ? "" : ", ") + std::string(name);
+        return bad("unknown field \"" + edit::displayed(item.key().substr(0, 60)) + "\"")
+            .with_advice("The fields are: " + fields + ".");
     }
     return Arguments(json);
 }
@@ -52,14 +57,14 @@ Result<std::optional<std::uint64_t>> Arguments::number(const char* name, std::ui
                                                        std::uint64_t most) const {
     const Json& value = member(json_, name);
     if (value.is_null()) return std::optional<std::uint64_t>{};
-    if (!value.is_number_integer()) return bad(std::string(name) + " must be an integer");
-    const bool fits = value.is_number_unsigned() && value.get<std::uint64_t>() >= least &&
-                      value.get<std::uint64_t>() <= most;
-    if (!fits) {
+    // To JSON, 1.0 is an integer as 1 is.
+    const double number = value.is_number() ? value.get<double>() : 0.5;
+    if (std::floor(number) != number) return bad(std::string(name) + " must be an integer");
+    if (number < static_cast<double>(least) || number > static_cast<double>(most)) {
         return bad(std::string(name) + " must be from " + std::to_string(least) + " to " +
                    std::to_string(most));
     }
-    return std::optional<std::uint64_t>{value.get<std::uint64_t>()};
+    return std::optional<std::uint64_t>{static_cast<std::uint64_t>(number)};
 }
 
 Result<std::vector<std::string>> Arguments::texts(const char* name) const {

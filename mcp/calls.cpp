@@ -170,10 +170,9 @@ Json Server::confirm(const Call& call) {
 
 Json confirm_description() {
     Json tool = described(
-        "Carries out a call that was held back for the user to agree to, once. Only after the "
-        "user has seen what the call does, and agreed.",
-        object_schema({{kToken, typed("string", "The token that the call was answered with.")}},
-                      {kToken}),
+        "Carries out a call that waits for the user's approval, once. Call it only after the user "
+        "saw what the call does, and agreed.",
+        object_schema({{kToken, typed("string", "The token of that call's answer.")}}, {kToken}),
         answer_schema(Json::object()));
     // Its answer is that of the call that waited.
     tool.erase("outputSchema");

@@ -120,18 +120,19 @@ ToolAnswer call_undo(ToolSession& session, const Json& arguments) {
         std::string("next: ") + next};
 }
 
-Json read_description() {
+Json read_description(const edit::Settings& settings) {
     return described(
-        "Reads a text file of the workspace, or lines of it, exactly as it is. What was read can "
-        "then be edited; read again what has changed since. At most 204800 bytes at once, of a "
-        "file of at most 2 MiB.",
-        object_schema({{"path", typed("string", "Relative to the workspace, or absolute in it.")},
-                       {"start_line", typed("integer", "First line, from 1; default 1.")},
-                       {"end_line", typed("integer", "Last line, included; default the last.")},
+        "Returns a text file, or some of its lines, with the file's hash and newline kind. Read a "
+        "file before you edit it, and again when it changed. At most " +
+            std::to_string(settings.max_file) + " bytes per call, from a file of at most " +
+            std::to_string(overlay::kMaxScan) + " bytes.",
+        object_schema({{"path", typed("string", "The file, relative to the top of the workspace.")},
+                       {"start_line", typed("integer", "First line, from 1. Default: 1.")},
+                       {"end_line", typed("integer", "Last line. Default: the last.")},
                        {"line_numbers",
                         typed("boolean",
-                              "Put \"N<tab>\" before each line; default: only with start_line or "
-                              "end_line.")}},
+                              "Show the number and a tab before each line. Default: true with "
+                              "start_line or end_line.")}},
                       {"path"}),
         answer_schema(
             {{"path", typed("string", "Relative to the workspace.")},
@@ -144,26 +145,46 @@ Json read_description() {
              {"content", typed("string", "The lines: exactly, unless they have numbers.")}}));
 }
 
-Json edit_description() {
+namespace {
+
+constexpr const char* kEditWords =
+    "Changes text files: all of the call, or nothing. Read each file first. Undo takes the last "
+    "Edit back. Line endings stay as they are. Give one of:\n"
+    "- path, old_snippet, new_snippet: replaces a text that occurs once;\n"
+    "- path, start_line, end_line, new_content: replaces whole lines;\n"
+    "- patch: LP1, for several places or files. An example:\n"
+    "LP1\n"
+    "F src/a.c\n"
+    "T\n"
+    "new last line\n"
+    ".\n"
+    "END\n"
+    "F names a file; put a path with blanks in quotes. Then come its operations, each letter alone "
+    "on its line, followed by blocks of whole lines. Each block ends with a single dot; a line "
+    "that begins with a dot gets one more. R finds a block of lines and replaces it with a second "
+    "block, I inserts the second after it, P before it, E erases it. If the lines occur more than "
+    "once, put the occurrence behind the letter: R 2. T adds a block at the end of the file, B at "
+    "its beginning; both create a missing file. A file made by T has no newline at its end unless "
+    "N + follows; N - removes one.\n";
+
+}  // namespace
+
+Json edit_description(const edit::Settings& settings) {
     return described(
-        "Changes text files, wholly or not at all, and keeps their line endings. Three ways, told "
-        "apart by the fields: patch (LP1, any number of files, may create files); old_snippet and "
-        "new_snippet; start_line, end_line and new_content. Files and lines must have been read "
-        "with Read before. Undo takes the last edit back. LP1: a line `LP1`, then for each file "
-        "`F path` and operations, then `END`. Operations: `R` find-block new-block replaces, `I` "
-        "inserts after, `P` before, `E` find-block erases, `T` block appends at the end, `B` "
-        "block puts at the beginning, `N +` or `N -` sets the last newline. A block is its lines "
-        "and then a line with a single dot; a line that begins with a dot gets one more.",
-        Json::parse(edit::request_schema(), nullptr, /*allow_exceptions=*/false),
+        kEditWords + ("Limits: files of " + std::to_string(settings.max_file)) +
+            " bytes, snippets of " + std::to_string(settings.max_snippet) +
+            " bytes, new_content of " + std::to_string(settings.max_line_edit) +
+            " bytes, a call of " + std::to_string(settings.max_arguments) + " bytes.",
+        Json::parse(edit::request_schema(settings), nullptr, /*allow_exceptions=*/false),
         answer_schema(
             member(Json::parse(edit::response_schema(), nullptr, /*allow_exceptions=*/false),
                    "properties")));
 }
 
-Json undo_description() {
+Json undo_description(const edit::Settings& /*settings*/) {
     return described(
-        "Takes back the last Edit of this session that changed anything: all of its files, or none "
-        "when one of them was changed since. Only the last one; it cannot be repeated.",
+        "Takes back the last Edit that changed something: all of its files, or none if something "
+        "else changed one of them since. A second Undo does not go further back; rollback does.",
         Json::parse(edit::undo_schema(), nullptr, /*allow_exceptions=*/false),
         answer_schema({{"reverted", typed("integer", "How many files.")},
                        {"paths", list_of(Json{{"type", "string"}}, "Which files.")}}));

@@ -10,8 +10,8 @@ ToolAnswer call_edit(ToolSession& session, const Json& arguments);
 ToolAnswer call_undo(ToolSession& session, const Json& arguments);
 /// The answer of Edit to a call that was not carried out.
 ToolAnswer refused_edit(const Json& arguments, const Error& error);
-Json read_description();
-Json edit_description();
-Json undo_description();
+Json read_description(const edit::Settings& settings);
+Json edit_description(const edit::Settings& settings);
+Json undo_description(const edit::Settings& settings);
 
 }  // namespace unwrite::mcp

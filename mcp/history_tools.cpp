@@ -19,8 +19,12 @@ using overlay::Consent;
 constexpr std::uint64_t kMostNodes = 200;
 constexpr const char* kDryRun = "dry_run";
 
+// Errors speak to people at a shell. The model has a tool for it.
 ToolAnswer answered(Result<ToolAnswer> answer) {
-    return answer ? *std::move(answer) : failed(answer.error());
+    if (answer) return *std::move(answer);
+    if (answer.error().kind() != ErrorKind::kNotFound) return failed(answer.error());
+    return failed(
+        answer.error().with_advice("Call log with all true: it lists the nodes and checkpoints."));
 }
 
 ToolAnswer told(bool is_failure, const std::string& text, const std::string& next,
@@ -252,25 +256,26 @@ ToolAnswer call_log(ToolSession& session, const Json& arguments) {
     return answered(log(session, arguments));
 }
 
-Json checkpoint_description() {
-    return described("Remembers the workspace as it is now, at no cost, for rollback.",
-                     object_schema({{"name", typed("string", "To go back by; may be left out.")},
+Json checkpoint_description(const edit::Settings& /*settings*/) {
+    return described("Remembers the workspace as it is now, so that rollback can return to it.",
+                     object_schema({{"name", typed("string", "A name for rollback. Optional.")},
                                     {"text", typed("string", "What it is for.")}}),
                      answer_schema(node_members()));
 }
 
-Json rollback_description() {
+Json rollback_description(const edit::Settings& /*settings*/) {
     return described(
-        "Makes the whole workspace what it was at a checkpoint or node; everything written since, "
-        "by whatever program, is gone from it, but can be brought back by rolling forward to "
-        "the node that the answer names as from. With dry_run it only says what it would do.",
-        object_schema({{"to", typed("string",
-                                    "A checkpoint's name, \"n12\" or \"root\"; default: the "
-                                    "newest checkpoint.")},
-                       {kDryRun, typed("boolean", "Only say what would happen.")},
-                       {"include_others", typed("boolean",
-                                                "Also take along what others changed since, and "
-                                                "what changed behind the mount.")}}),
+        "Returns all files of the workspace to a checkpoint or node. It takes back what you wrote "
+        "since, with any program. To reverse it, roll back to the node that the answer calls "
+        "from.",
+        object_schema(
+            {{"to", typed("string",
+                          "A checkpoint's name, \"n12\" or \"root\". Default: the "
+                          "newest checkpoint.")},
+             {kDryRun, typed("boolean", "Only say what would change, and whose it is.")},
+             {"include_others", typed("boolean",
+                                      "Also take back what others changed, and what "
+                                      "changed outside the mount. Ask the user first.")}}),
         answer_schema(
             {{"from", or_null("string", "The node that leads back; null: nothing was done.")},
              {"to", typed("string", "The node that was meant.")},
@@ -279,9 +284,9 @@ Json rollback_description() {
              {"behind", list_of(Json{{"type", "string"}}, "What changed behind the mount.")}}));
 }
 
-Json status_description() {
+Json status_description(const edit::Settings& /*settings*/) {
     return described(
-        "What changed in the workspace since the task began, or since a node.",
+        "Says which files changed since the task began, or since a node.",
         object_schema({{"since", typed("string", "A checkpoint's name or \"n12\".")}}),
         answer_schema(
             {{"root", typed("string", "Where the task began.")},
@@ -299,24 +304,24 @@ Json status_description() {
              {"notes", notes_schema()}}));
 }
 
-Json diff_description() {
+Json diff_description(const edit::Settings& /*settings*/) {
     return described(
-        "The differences between two states as a unified diff.",
-        object_schema({{"from", typed("string", "The older one; default: where the task began.")},
-                       {"to", typed("string", "The newer one; default: as it is now.")},
+        "Shows the differences between two states as a unified diff.",
+        object_schema({{"from", typed("string", "The older state. Default: where the task began.")},
+                       {"to", typed("string", "The newer state. Default: now.")},
                        {"paths", Json{{"type", "array"},
                                       {"items", {{"type", "string"}}},
-                                      {"description", "Only these files and what is below them."}}},
-                       {"only_names", typed("boolean", "Which files, without their text.")}}),
+                                      {"description", "Only these files and directories."}}},
+                       {"only_names", typed("boolean", "List the files, without their text.")}}),
         answer_schema({{"changes", changes_schema()}, {"diff", typed("string", "The text.")}}));
 }
 
-Json log_description() {
+Json log_description(const edit::Settings& /*settings*/) {
     return described(
-        "The checkpoints and steps of the workspace, the newest first, with what each changed.",
-        object_schema({{"path", typed("string", "Only those that changed it or what is below.")},
-                       {"all", typed("boolean", "Abandoned ones too.")},
-                       {"limit", typed("integer", "How many, at most 200; default 20.")}}),
+        "Lists the checkpoints and steps, the newest first, with what each changed.",
+        object_schema({{"path", typed("string", "Only steps that changed this file or directory.")},
+                       {"all", typed("boolean", "Also abandoned ones.")},
+                       {"limit", typed("integer", "How many: 1 to 200. Default: 20.")}}),
         answer_schema(
             {{"current", typed("string", "The newest node.")}, {"nodes", nodes_schema()}}));
 }

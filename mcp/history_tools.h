@@ -12,10 +12,10 @@ Json as_dry_run(Json rollback);
 ToolAnswer call_status(ToolSession& session, const Json& arguments);
 ToolAnswer call_diff(ToolSession& session, const Json& arguments);
 ToolAnswer call_log(ToolSession& session, const Json& arguments);
-Json checkpoint_description();
-Json rollback_description();
-Json status_description();
-Json diff_description();
-Json log_description();
+Json checkpoint_description(const edit::Settings& settings);
+Json rollback_description(const edit::Settings& settings);
+Json status_description(const edit::Settings& settings);
+Json diff_description(const edit::Settings& settings);
+Json log_description(const edit::Settings& settings);
 
 }  // namespace unwrite::mcp

@@ -98,15 +98,13 @@ void tell_reverts(ToolSession& session, Json& result) {
     session.reverts.events.clear();
 }
 
-Json revert_description() {
+Json revert_description(const edit::Settings& /*settings*/) {
     return described(
-        "Abandons what was done since a node and goes back to it, or marks what was done since as "
-        "one finished step. It is carried out after this call, before the next one, whose answer "
-        "tells what came of it. failure (a dead end) and tangent (a finished exploration) restore "
-        "the files of the node; completion (a sub-task is done) and step-summary (a mark on a long "
-        "way) keep the files. The summary is shown with the node from then on. Nodes are those of "
-        "log and checkpoint; abandoned ones stay and can be gone back to. Refused when the user "
-        "changed something since the node.",
+        "Goes back to a node with a note, or turns the steps since it into one. It happens after "
+        "this call, and the next answer says what came of it. failure (a dead end) and tangent (a "
+        "finished exploration) return the files to the node; completion (a sub-task is done) and "
+        "step-summary (a mark on a long way) keep them. log shows the summary with the node. "
+        "Refused if the user changed something since the node.",
         Json::parse(edit::revert_schema(), nullptr, /*allow_exceptions=*/false),
         answer_schema({{"recorded", typed("boolean", "true")},
                        {"category", typed("string", "As given.")},

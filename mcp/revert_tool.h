@@ -6,7 +6,7 @@
 namespace unwrite::mcp {
 
 ToolAnswer call_revert(ToolSession& session, const Json& arguments);
-Json revert_description();
+Json revert_description(const edit::Settings& settings);
 
 /// Carries out what waits, unless somebody has files open for writing. True when something still
 /// waits that this session asked for.

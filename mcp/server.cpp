@@ -231,7 +231,8 @@ Server::Handled Server::ping(const Call& /*call*/) {
 Server::Handled Server::list_tools(const Call& call) {
     Json list = Json::array();
     for (const Tool& tool : tools()) {
-        if (!tool.opt_in || session_.reverts.enabled) list.push_back(describe(tool));
+        if (!tool.opt_in || session_.reverts.enabled)
+            list.push_back(describe(tool, session_.editing.settings()));
     }
     if (confirms(call)) list.push_back(confirm_description());
     Json result{{"tools", std::move(list)}};

@@ -40,9 +40,9 @@ overlay::Asker asker_of(const ToolSession& session, const Room& room) {
     return asker;
 }
 
-Json describe(const Tool& tool) {
+Json describe(const Tool& tool, const edit::Settings& settings) {
     Json json{{"name", tool.name}, {"title", tool.title}};
-    json.update(tool.description());
+    json.update(tool.description(settings));
     json["annotations"] = Json{{"title", tool.title},
                                {"readOnlyHint", tool.read_only},
                                {"destructiveHint", tool.destructive},

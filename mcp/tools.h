@@ -44,8 +44,9 @@ struct Tool {
     bool destructive;
     bool idempotent;
     ToolAnswer (*call)(ToolSession&, const Json& arguments);
-    Json (*description)();  ///< description, inputSchema and outputSchema
-    bool opt_in = false;    ///< only there when the server was started with it
+    Json (*description)(
+        const edit::Settings& settings);  ///< description, inputSchema and outputSchema
+    bool opt_in = false;                  ///< only there when the server was started with it
 };
 
 /// In the order in which they are listed.
@@ -53,7 +54,7 @@ const std::vector<Tool>& tools();
 /// By its name or its alias; null when there is none.
 const Tool* find_tool(const std::string& name);
 /// An entry of tools/list.
-Json describe(const Tool& tool);
+Json describe(const Tool& tool, const edit::Settings& settings);
 /// False too for a call of rollback that is only to say what it would do.
 bool changes_files(const Tool& tool, const Json& arguments);
 /// What the user is shown before the tool does anything; changes nothing. Failed: it could not be

@@ -20,13 +20,38 @@ using edit::PlannedFile;
 /// One Editing is one session.
 const std::string kSession = "session";
 
-Error usage(const std::string& path, const std::string& reason) {
-    return {ErrorKind::kUsage, EINVAL, edit::displayed(path) + ": " + reason};
+Error usage(const std::string& path, const std::string& reason, std::string advice = {}) {
+    return {ErrorKind::kUsage, EINVAL, edit::displayed(path) + ": " + reason, std::move(advice)};
+}
+
+bool is_out_of_room(const Error& error) {
+    return error.number() == ENOSPC || error.number() == EDQUOT;
+}
+
+bool has_lost_daemon(const Error& error) {
+    const int number = error.number();
+    return error.kind() == ErrorKind::kNoWorkspace || number == ENOTCONN ||
+           number == ECONNABORTED || number == EPIPE;
+}
+
+// What failed, with what that means for the files.
+Error explained(const Error& error) {
+    if (has_lost_daemon(error)) {
+        return {ErrorKind::kNoWorkspace, error.number(), "The daemon of this workspace has ended",
+                "Ask the user to run `unwrite mount`. Then call Read for the file: it has all of "
+                "this edit or nothing of it."};
+    }
+    if (is_out_of_room(error) && error.kind() != ErrorKind::kRecovery) {
+        return {error.kind(), error.number(), error.message() + "; nothing was changed",
+                "Free some space, or ask the user to, and repeat the edit."};
+    }
+    return error;
 }
 
 EditAnswer failure(edit::EditResponse response, const Error& error) {
-    edit::fail(response, error);
-    return {true, error.message(), std::move(response)};
+    const Error told = explained(error);
+    edit::fail(response, told);
+    return {true, told.message(), std::move(response)};
 }
 
 std::optional<std::uint32_t> mode_of(const PlannedFile& file) {
@@ -140,21 +165,28 @@ Result<ReadAnswer> Editing::read(EditRoom& room, const std::string& path,
                                  std::optional<edit::LineRange> lines) {
     TRY_ASSIGN(const FileState file, room.files.look(path, kMaxScan));
     if (file.kind == FileKind::kAbsent)
-        return Error(ErrorKind::kNotFound, ENOENT, edit::displayed(path) + ": file missing");
-    if (file.kind == FileKind::kDirectory) return usage(path, "Path is a directory");
-    if (file.kind == FileKind::kOther) return usage(path, "Path is not a regular file");
+        return Error(ErrorKind::kNotFound, ENOENT, edit::displayed(path) + ": file missing",
+                     "Check the path: it is relative to the top of the workspace.");
+    if (const auto wrong = edit::not_a_file(file))
+        return usage(path, wrong->message(), wrong->advice());
     if (file.size > kMaxScan)
-        return usage(path, "File too large to be read (" + std::to_string(file.size) + " bytes > " +
-                               std::to_string(kMaxScan) + ")");
-    if (!edit::is_utf8(file.bytes)) return usage(path, "Invalid UTF-8 in file");
+        return usage(path,
+                     "File too large to be read (" + std::to_string(file.size) + " bytes > " +
+                         std::to_string(kMaxScan) + ")",
+                     "Read it with another program.");
+    if (!edit::is_utf8(file.bytes))
+        return usage(path, "Invalid UTF-8 in file", "Only UTF-8 text can be read.");
     const edit::CanonicalView view(file.bytes);
     const std::uint64_t count = view.line_count();
     const edit::LineRange all{1, count};
     const edit::LineRange range = lines.value_or(all);
     if (lines && (range.start < 1 || range.end < range.start))
-        return usage(path, "start_line and end_line must be lines from 1, in order");
+        return usage(path, "start_line and end_line must be lines from 1, in order",
+                     "Give end_line at least as large as start_line.");
     if (lines && range.start > count && !(count == 0 && range.start == 1))
-        return usage(path, "the file has " + std::to_string(count) + " lines");
+        return usage(
+            path, "the file has " + std::to_string(count) + " lines",
+            "Give lines from 1 to " + std::to_string(std::max<std::uint64_t>(count, 1)) + ".");
     ReadAnswer answer;
     answer.path = file.path;
     answer.hash = digest_of(file.bytes);
@@ -167,9 +199,12 @@ Result<ReadAnswer> Editing::read(EditRoom& room, const std::string& path,
         answer.text = file.bytes.substr(begin, end - begin);
     }
     if (answer.text.size() > settings_.max_file) {
-        return usage(path, "too much to be read at once (" + std::to_string(answer.text.size()) +
-                               " bytes > " + std::to_string(settings_.max_file) +
-                               " max_file_read_bytes); give start_line and end_line");
+        return usage(path,
+                     "too much to be read at once (" + std::to_string(answer.text.size()) +
+                         " bytes > " + std::to_string(settings_.max_file) +
+                         " max_file_read_bytes); give start_line and end_line",
+                     "Call Read with start_line 1 and end_line " +
+                         std::to_string(std::max<std::uint64_t>(count / 4, 1)) + ".");
     }
     if (!must_read_) return answer;
     if (const std::string mark = mark_of(room.operations, file.path); !mark.empty()) {
@@ -195,6 +230,8 @@ Result<> Editing::change(EditRoom& room, const EditPlan& plan, std::size_t& done
 
 Error Editing::go_back(EditRoom& room, const EditPlan& plan, const EditRecord& record,
                        std::size_t done, const Error& reason) {
+    // The next mount takes it back, from the journal.
+    if (has_lost_daemon(reason)) return reason;
     std::string left;
     room.files.drop_prepared();
     for (std::size_t at = done; at-- > 0;) {
@@ -215,7 +252,8 @@ Error Editing::go_back(EditRoom& room, const EditPlan& plan, const EditRecord& r
     if (left.empty()) return reason;
     return {ErrorKind::kRecovery, EIO,
             reason.message() + "; could not go back:" + left +
-                "\n`unwrite recover`, or the next edit, takes it back as soon as it can"};
+                "\n`unwrite recover`, or the next edit, takes it back as soon as it can",
+            "Call Read for these files before you go on: they may hold a part of the edit."};
 }
 
 void Editing::remember(EditRoom& room, const EditPlan& plan,
@@ -278,9 +316,21 @@ edit::AnsweredPlan Editing::plan(EditRoom& room, const edit::EditRequest& reques
                             seen(room));
 }
 
+// A model that learns who changed the file can judge whether its own plan still holds.
+void Editing::tell_who_changed(EditRoom& room, edit::EditResponse& response) const {
+    const bool stale = response.status == edit::EditStatus::kStaleFile;
+    if (!stale || !must_read_ || !observed_.knows(kSession, response.path)) return;
+    const std::string who = last_writer(room.operations, response.path);
+    if (who.empty()) return;
+    response.next = "It was last changed by " + who + ". " + next_step(response);
+}
+
 EditAnswer Editing::finish(EditRoom& room, edit::AnsweredPlan made) {
     edit::EditResponse& response = made.response;
-    if (response.status != edit::EditStatus::kOk) return {true, response.message, response};
+    if (response.status != edit::EditStatus::kOk) {
+        tell_who_changed(room, response);
+        return {true, response.message, response};
+    }
     const auto report = edit::edit_report(made.plan);
     if (!report) return failure(std::move(response), report.error());
     if (auto done = carry_out(room, made.plan); !done)

@@ -76,6 +76,7 @@ class Editing {
     void remember(EditRoom& room, const edit::EditPlan& plan,
                   const std::vector<std::string>& directories);
     Result<> begin(EditRoom& room);
+    void tell_who_changed(EditRoom& room, edit::EditResponse& response) const;
     EditAnswer finish(EditRoom& room, edit::AnsweredPlan made);
     edit::AnsweredPlan plan(EditRoom& room, const edit::EditRequest& request);
 

@@ -130,6 +130,14 @@ Error EditFiles::refusal(const std::string& path, const Error& error) const {
     return error;
 }
 
+std::optional<std::string> EditFiles::below_root(const std::string& absolute) const {
+    const std::string& root = options_.root_name;
+    const bool below =
+        !root.empty() && absolute.starts_with(root) &&
+        (absolute.size() == root.size() || root == "/" || absolute[root.size()] == '/');
+    return below ? std::optional(absolute.substr(root.size())) : std::nullopt;
+}
+
 Result<std::string> EditFiles::relative(const std::string& path) const {
     if (edit::has_unsafe_character(path))
         return Error(ErrorKind::kUsage, EINVAL,
@@ -138,11 +146,9 @@ Result<std::string> EditFiles::relative(const std::string& path) const {
         return Error(ErrorKind::kUsage, EINVAL, "Bad args: Invalid path");
     std::string rest = path;
     if (path.starts_with('/')) {
-        const std::string& root = options_.root_name;
-        const bool below = !root.empty() && path.starts_with(root) &&
-                           (path.size() == root.size() || root == "/" || path[root.size()] == '/');
-        if (!below) return outside(path, path);
-        rest = path.substr(root.size());
+        const auto inside = below_root(path);
+        if (!inside) return outside(path, path);
+        rest = *inside;
     }
     std::string clean;
     for (const std::string& part : components(rest)) {
@@ -188,6 +194,21 @@ Result<EditFiles::Place> EditFiles::place_of(const std::string& path) const {
     return Place{*std::move(parent), name_of(path)};
 }
 
+std::string EditFiles::led_to(const std::string& path, const std::string& link) const {
+    std::string target = joined(parent_of(path), link);
+    if (link.starts_with('/')) {
+        const auto inside = below_root(link);
+        if (!inside) return "";
+        target = *inside;
+    }
+    std::string clean;
+    for (const std::string& part : components(target)) {
+        if (part == ".." && clean.empty()) return "";
+        clean = part == ".." ? parent_of(clean) : joined(clean, part);
+    }
+    return clean;
+}
+
 Result<FileState> EditFiles::state_at(const Place& place, const std::string& path,
                                       std::uint64_t max_bytes) const {
     FileState state;
@@ -202,6 +223,10 @@ Result<FileState> EditFiles::state_at(const Place& place, const std::string& pat
     state.kind = S_ISREG(seen.st_mode)   ? FileKind::kFile
                  : S_ISDIR(seen.st_mode) ? FileKind::kDirectory
                                          : FileKind::kOther;
+    if (S_ISLNK(seen.st_mode)) {
+        state.link = sys::read_link(handle->get(), "").value_or("");
+        state.leads_to = led_to(path, state.link);
+    }
     if (state.kind != FileKind::kFile || state.size > max_bytes) return state;
     // The same object that was looked at, whatever the name leads to by now.
     auto file = sys::reopen(handle->get(), O_RDONLY);

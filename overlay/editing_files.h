@@ -74,6 +74,10 @@ class EditFiles final : public edit::Files, public edit::UndoFiles {
         UniqueFd parent{};
         std::string name{};
     };
+    /// Without the root; nothing when it is not at or below it.
+    std::optional<std::string> below_root(const std::string& absolute) const;
+    /// Where a link at `path` leads, by its words alone; empty: not below the root.
+    std::string led_to(const std::string& path, const std::string& link) const;
     Result<std::string> relative(const std::string& path) const;
     Result<std::string> resolved(const std::string& relative) const;
     Result<Place> place_of(const std::string& path) const;

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "edit/text_safety.h"
+#include "overlay/changes.h"
+#include "overlay/origins.h"
 
 namespace unwrite::overlay {
 
@@ -214,6 +216,32 @@ Result<std::optional<Begun>> newest_without_end(Operations& operations) {
 }
 
 }  // namespace
+
+std::string last_writer(Operations& operations, const std::string& path) {
+    const auto log = operations.log(path, false, true);
+    if (!log) return "";
+    const auto whose = [&](const std::vector<Change>& changes) -> std::string {
+        OriginNumber newest = 0;
+        for (const Change& change : changes) {
+            if (!concerns(change, path)) continue;
+            for (const OriginNumber origin : change.origins)
+                newest = std::max(newest, origin);
+        }
+        const auto found =
+            std::find_if(log->origins.begin(), log->origins.end(),
+                         [&](const Origin& origin) { return origin.number == newest; });
+        if (newest == 0 || found == log->origins.end()) return "";
+        const std::string program = found->executable.substr(found->executable.rfind('/') + 1);
+        const bool user = found->session == Origins::kUserName;
+        return (user ? "the user" : edit::displayed(found->session)) +
+               (program.empty() ? "" : " (" + edit::displayed(program) + ")");
+    };
+    if (std::string who = whose(log->open_changes); !who.empty()) return who;
+    for (const LogEntry& entry : log->entries) {
+        if (std::string who = whose(entry.changes); !who.empty()) return who;
+    }
+    return "";
+}
 
 std::string record_text(const std::string& verb, const EditRecord& record) {
     Json files = Json::array();

@@ -161,6 +161,104 @@ def history(walk):
     check(any("[finding] a note" in one.get("notes", []) for one in nodes), nodes)
 
 
+def expect(answer, path=None, line=None, next_has=(), **members):
+    """The path, the place and the next call, in both halves (Walk compares them)."""
+    structured, text = answer
+    if path is not None:
+        check(structured["path"] == path, (path, structured))
+    if line is not None:
+        check(structured["patch_line"] == line, (line, structured))
+    for words in next_has:
+        check(words in structured["next"], (words, structured["next"]))
+    for name, value in members.items():
+        check(structured[name] == value, (name, value, structured))
+    return text
+
+
+def patch_errors(walk):
+    put("f.c", b"one\ntwo\nthree\n")
+    walk.call("Read", path="f.c")
+    expect(walk.call("Edit", patch="--- a/f.c\n+++ b/f.c\n@@ -1 +1 @@\n-one\n+1\n"), "f.c", 1,
+           ["unified diff", 'Call Edit with path "f.c"'])
+    expect(walk.call("Edit", patch="*** Begin Patch\n*** Update File: f.c\n@@\n-one\n+1\n"), "f.c", 1,
+           ["another tool", 'Call Edit with path "f.c"'])
+    expect(walk.call("Edit", patch="```\n" + lp1(**{"f.c": "T\nx\n.\n"}) + "```\n"), "f.c", 1,
+           ["Leave out the lines that begin with ```"])
+    expect(walk.call("Edit", patch=lp1(**{"f.c": "R one\n.\n1\n.\n"})), "f.c", 3,
+           ["Write R alone on its line"])
+    expect(walk.call("Edit", patch=lp1(**{"my file": "T\nx\n.\n"})), "my file", 2,
+           ['F "my file"'])
+    three = replace("one", "1") + replace("tow", "2") + replace("three", "3")
+    text = expect(walk.call("Edit", patch=lp1(**{"f.c": three})), "f.c", 8,
+                  ['Call Read for "f.c"', "nothing of it was applied"], operation=2,
+                  status="no_match", message="Patch failed for f.c: Match not found")
+    check("at line 8 of the patch, operation 2" in text, text)
+    check(get("f.c") == b"one\ntwo\nthree\n", "nothing of it was applied")
+    expect(walk.call("Edit", patch=lp1(none=replace("a", "b"))), "none", 2, ["Check the path"])
+
+
+def call_errors(walk):
+    expect(walk.call("Edit", path="f.c", old_string="one", new_string="1"), "f.c", None,
+           ["instead of", "old_snippet"])
+    expect(walk.call("Edit", path="f.c", old_snippet="one", new_snippet="1",
+                     match_hint={"start_line": 1}), "f.c", None,
+           ['match_hint: {"start_line": 3, "end_line": 9}'])
+    expect(walk.call("Edit", path="f.c", start_line=1.0, end_line=1.0, new_content="one"), "f.c",
+           status="ok")
+    expect(walk.call("Edit", path="f.c", old_snippet="t", new_snippet="T"), "f.c", None,
+           ["match_hint"])
+    for link, target, words in (("in", "f.c", 'path "f.c"'),
+                                ("absolute", os.path.abspath("f.c"), 'path "f.c"'),
+                                ("out", "../elsewhere", "out of the workspace")):
+        os.symlink(target, link)
+        for answer in (walk.call("Edit", path=link, old_snippet="one", new_snippet="1"),
+                       walk.call("Edit", patch=lp1(**{link: "T\nx\n.\n"})),
+                       walk.call("Read", path=link)):
+            expect(answer, link, None, [words])
+            check(f"symbolic link to '{target}'" in answer[0]["message"], answer)
+    walk.call("Read", path="f.c")
+    put("f.c", b"ONE\n")
+    for answer in (walk.call("Edit", path="f.c", old_snippet="one", new_snippet="1"),
+                   walk.call("Edit", patch=lp1(**{"f.c": "T\nx\n.\n"}))):
+        expect(answer, "f.c", None, ["last changed by the user (python3", 'Call Read for "f.c"'],
+               status="stale_file")
+    for name, arguments in (("rollback", {"to": "none"}), ("status", {"since": "none"}),
+                            ("diff", {"from": "n9999"}), ("rollback", {"to": "n9999"})):
+        expect(walk.call(name, **arguments), None, None, ["Call log"])
+    expect(walk.call("log", depth=3), None, None, ["path, all, limit"])
+
+
+def no_room(walk, directory):
+    put("wide", b"x" * 90 + b"\n" + b"y\n" * 90000)
+    walk.call("Read", path="wide")
+    before = get("wide")
+    with open(os.path.join(os.path.dirname(directory), "ballast"), "wb") as ballast:
+        try:
+            for size in (1 << 20, 1 << 12):
+                while True:
+                    ballast.write(b"x" * size)
+                    ballast.flush()
+        except OSError:
+            os.fsync(ballast.fileno())
+    text = expect(walk.call("Edit", path="wide", start_line=1, end_line=1, new_content="z"),
+                  "wide", None, ["repeat the edit"])
+    check("No space left on device; nothing was changed" in text, text)
+    check(get("wide") == before, "nothing was changed")
+
+
+def to_act_on(program, directory, daemon):
+    os.chdir(directory)
+    client = Client(program, directory, "modern")
+    walk = Walk(client)
+    patch_errors(walk)
+    call_errors(walk)
+    no_room(walk, directory)
+    os.kill(int(daemon), 9)
+    expect(walk.call("Edit", path="f.c", old_snippet="x", new_snippet="y"), "f.c", None,
+           ["unwrite mount"])
+    client.end()
+
+
 def both_halves(program, directory):
     os.chdir(directory)
     able = {"elicitation": {"form": {}}}

@@ -16,6 +16,13 @@ S132_S140_both_halves_of_every_answer() {
     cd /
 }
 
+S140_S155_S160_errors_that_say_what_to_do() {
+    small_disk 64M
+    begin
+    python3 "$here/answers_client.py" to_act_on "$program" "$W" "$daemon"
+    cd /
+}
+
 S2_S131_any_input_has_an_answer() {
     begin
     client protocol "$program" "$W"

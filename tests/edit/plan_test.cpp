@@ -140,7 +140,7 @@ TEST_F(Plan, S132_S140_APatchThatFailsSaysWhere) {
     EXPECT_FALSE(told.hash_after);
     told = answer("F a\nX\n");
     EXPECT_EQ(told.patch_line, 3U);
-    EXPECT_EQ(told.path, "");
+    EXPECT_EQ(told.path, "a");
 }
 
 TEST_F(Plan, S132_WhatAPatchDidIsToldFileByFile) {

@@ -110,6 +110,33 @@ TEST(EditRequest, S131_UnknownFieldsAreRefused) {
               "Bad args: unknown field \"x\" in match_hint");
 }
 
+TEST(EditRequest, S131_WhatToSendInsteadIsSaid) {
+    const auto advice = [](const Json& json) {
+        const auto request = decode_request(json.dump(), {});
+        return request ? "" : request.error().advice();
+    };
+    EXPECT_EQ(advice({{"path", "a"}, {"old_string", "x"}, {"new_string", "y"}})
+                  .substr(0, std::string("Use new_snippet instead of new_string.").size()),
+              "Use new_snippet instead of new_string.");
+    EXPECT_NE(advice({{"path", "a"}, {"old_string", "x"}}).find("Give path, old_snippet"),
+              std::string::npos);
+    EXPECT_EQ(error_of(with(snippet_json(), "match_hint", {{"start_line", 1}})),
+              "Bad args: match_hint needs both start_line and end_line");
+    EXPECT_NE(advice(with(snippet_json(), "match_hint", {{"end_line", 1}})).find("match_hint: {"),
+              std::string::npos);
+    for (const Json& wrong :
+         {Json{{"path", "a"}}, without(lines_json(), "end_line"),
+          with(lines_json(), "start_line", "2"), Json{{"patch", "x"}, {"path", "a"}},
+          with(lines_json(), "file_hash", "x")})
+        EXPECT_NE(advice(wrong), "") << wrong;
+}
+
+TEST(EditRequest, S130_ANumberThatIsWholeIsAnInteger) {
+    EXPECT_EQ(error_of(with(with(lines_json(), "start_line", 1.0), "end_line", 2.0)), "");
+    for (const double wrong : {0.0, -1.0, 1.5, 1e300})
+        EXPECT_NE(error_of(with(lines_json(), "start_line", wrong)), "") << wrong;
+}
+
 TEST(EditRequest, S131_RangesAndEmptySnippets) {
     EXPECT_EQ(error_of(with(lines_json(), "start_line", 0)),
               "Bad args: start_line must be at least 1");
