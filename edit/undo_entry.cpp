@@ -25,6 +25,7 @@ class Undoing {
         : targets_(targets), files_(files) {}
 
     Result<> validate();
+    EditPlan plan() const;
     Result<> carry_out();
     void remove_directories();
 
@@ -67,6 +68,21 @@ Result<> Undoing::validate() {
         now_.push_back(std::move(state));
     }
     return {};
+}
+
+// From what stands there now; after validate().
+EditPlan Undoing::plan() const {
+    EditPlan plan;
+    for (std::size_t i = 0; i < targets_.size(); ++i) {
+        PlannedFile& file = plan.files.emplace_back();
+        file.path = targets_[i].path;
+        file.existed = targets_[i].remains;
+        file.remains = targets_[i].existed;
+        file.before = now_[i].bytes;
+        file.after = targets_[i].before;
+        file.hash_after = digest_of(file.after);
+    }
+    return plan;
 }
 
 Result<> Undoing::prepare() {
@@ -154,6 +170,15 @@ std::uint64_t UndoEntries::held() const {
             bytes += target.before.size();
     }
     return bytes;
+}
+
+Result<EditPlan> UndoEntries::foresee(const std::string& session, UndoFiles& files) const {
+    const auto entry = entries_.find(session);
+    if (entry == entries_.end())
+        return Error(ErrorKind::kNothing, ENOENT, std::string(kNothingToUndo));
+    Undoing undoing(entry->second, files);
+    TRY(undoing.validate());
+    return undoing.plan();
 }
 
 Result<Undone> UndoEntries::undo(const std::string& session, UndoFiles& files) {

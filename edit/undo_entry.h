@@ -72,6 +72,8 @@ class UndoEntries {
     /// Bytes that the entries of all sessions hold.
     std::uint64_t held() const;
 
+    /// What undo() would do now, without doing it. Errors: those of its validation.
+    Result<EditPlan> foresee(const std::string& session, UndoFiles& files) const;
     /// Takes the session's last edit back, all of it or nothing. Every target is validated before
     /// anything is changed: it is allowed, no directory, there, and holds what the edit wrote; and
     /// all files are prepared before the first is put in place.

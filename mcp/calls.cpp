@@ -103,6 +103,9 @@ Json Server::run_tool(const ToolCall& work) {
 
 std::optional<Server::Handled> Server::approve(const Call& call, const ToolCall& work) {
     if (approval_ == Approval::kClient) return std::nullopt;
+    // The sentence for an empty Undo is the same, whoever would have to agree.
+    const bool is_undo = std::string_view(work.tool->name) == "Undo";
+    if (is_undo && !session_.editing.has_edit()) return std::nullopt;
     if (approval_ == Approval::kDeny)
         return not_run(work,
                        "Tool '" + std::string(work.tool->name) +
@@ -130,13 +133,15 @@ std::optional<ToolCall> Server::take_waiting(const std::string& token) {
 }
 
 bool Server::does_as_shown(const ToolCall& work) {
-    return foresee(*work.tool, session_, work.arguments).text == work.shown;
+    const Foreseen now = foresee(*work.tool, session_, work.arguments);
+    return !now.refusal && now.all == work.shown;
 }
 
 Json Server::hold_back(ToolCall work) {
-    const ToolAnswer foreseen = foresee(*work.tool, session_, work.arguments);
-    if (foreseen.failed) return tool_result(foreseen);
-    work.shown = foreseen.text;
+    const Foreseen foreseen = foresee(*work.tool, session_, work.arguments);
+    if (foreseen.refusal) return tool_result(*foreseen.refusal);
+    if (!foreseen.changes) return run_tool(work);
+    work.shown = foreseen.all;
     const std::string token = keep_waiting(work);
     return not_run(work,
                    foreseen.text +
@@ -201,9 +206,10 @@ std::optional<Server::Handled> Server::ask_modern(const Call& call, ToolCall wor
             return refused(work, "the user did not agree");
         if (does_as_shown(*asked)) return std::nullopt;
     }
-    const ToolAnswer foreseen = foresee(*work.tool, session_, work.arguments);
-    if (foreseen.failed) return tool_result(foreseen);
-    work.shown = foreseen.text;
+    const Foreseen foreseen = foresee(*work.tool, session_, work.arguments);
+    if (foreseen.refusal) return tool_result(*foreseen.refusal);
+    if (!foreseen.changes) return std::nullopt;
+    work.shown = foreseen.all;
     const std::string fresh = keep_waiting(std::move(work));
     return Json{{"resultType", "input_required"},
                 {"inputRequests", Json{{kQuestion, Json{{"method", "elicitation/create"},
@@ -213,9 +219,10 @@ std::optional<Server::Handled> Server::ask_modern(const Call& call, ToolCall wor
 
 Server::Handled Server::ask_legacy(const Json& request, ToolCall work) {
     if (asked_.size() >= kMostQuestions) return refused(work, "too many questions are open");
-    const ToolAnswer foreseen = foresee(*work.tool, session_, work.arguments);
-    if (foreseen.failed) return tool_result(foreseen);
-    work.shown = foreseen.text;
+    const Foreseen foreseen = foresee(*work.tool, session_, work.arguments);
+    if (foreseen.refusal) return tool_result(*foreseen.refusal);
+    if (!foreseen.changes) return run_tool(work);
+    work.shown = foreseen.all;
     const std::string id = "unwrite-" + std::to_string(next_question_++);
     asked_[id] = {request, std::move(work)};
     send_(dump(Json{{"jsonrpc", "2.0"},

@@ -1,5 +1,6 @@
 #include "mcp/file_tools.h"
 
+#include "edit/report.h"
 #include "edit/text_safety.h"
 #include "mcp/arguments.h"
 #include "mcp/encode.h"
@@ -102,6 +103,46 @@ ToolAnswer call_edit(ToolSession& session, const Json& arguments) {
     overlay::EditRoom room = edit_room(session, **entered);
     const overlay::EditAnswer done = session.editing.edit(room, *request);
     return edit_answer(done.failed, done.text, done.response);
+}
+
+namespace {
+
+Foreseen foreseen(const edit::EditPlan& plan, const std::string& question) {
+    const auto diff = edit::edit_report(plan);
+    if (!diff) return {.refusal = failed(diff.error())};
+    // The digests stand for all that a long diff leaves out.
+    std::string all = question + "\n" + *diff;
+    Foreseen seen{.changes = !plan.files.empty(), .text = shortened(all)};
+    for (const edit::PlannedFile& file : plan.files)
+        all += "\n" + file.path + " " + to_text(digest_of(file.before)) + " " +
+               to_text(digest_of(file.after));
+    seen.all = std::move(all);
+    return seen;
+}
+
+}  // namespace
+
+Foreseen foresee_edit(ToolSession& session, const Json& arguments, const std::string& question) {
+    const auto request = edit::decode_request(dump(arguments), session.editing.settings());
+    if (!request) return {.refusal = refused_edit(arguments, request.error())};
+    const auto entered = session.enter();
+    if (!entered) return {.refusal = refused_edit(arguments, entered.error())};
+    overlay::EditRoom room = edit_room(session, **entered);
+    const edit::AnsweredPlan made = session.editing.foresee(room, *request);
+    if (made.response.status != edit::EditStatus::kOk)
+        return {.refusal = edit_answer(true, made.response.message, made.response)};
+    return foreseen(made.plan, question);
+}
+
+Foreseen foresee_undo(ToolSession& session, const Json& arguments, const std::string& question) {
+    if (auto checked = edit::check_undo_arguments(dump(arguments)); !checked)
+        return {.refusal = failed(checked.error())};
+    const auto entered = session.enter();
+    if (!entered) return {.refusal = failed(entered.error())};
+    overlay::EditRoom room = edit_room(session, **entered);
+    const auto plan = session.editing.foresee_undo(room);
+    if (!plan) return {.refusal = failed(plan.error())};
+    return foreseen(*plan, question);
 }
 
 ToolAnswer call_undo(ToolSession& session, const Json& arguments) {

@@ -53,6 +53,9 @@ Json describe(const Tool& tool, const edit::Settings& settings) {
 
 namespace {
 
+// Nobody reads more of a question.
+constexpr std::size_t kMostShown = 6000;
+
 std::string question(const Tool& tool, const Json& arguments) {
     const std::string patch = text_member(arguments, "patch");
     if (!patch.empty()) return edit::approval_summary(patch);
@@ -64,17 +67,27 @@ std::string question(const Tool& tool, const Json& arguments) {
 
 }  // namespace
 
+std::string shortened(const std::string& text) {
+    if (text.size() <= kMostShown) return text;
+    const std::size_t end = text.rfind('\n', kMostShown);
+    return text.substr(0, end == std::string::npos ? kMostShown : end) + "\n... (" +
+           std::to_string(text.size()) + " bytes in all)";
+}
+
 bool changes_files(const Tool& tool, const Json& arguments) {
     if (!tool.destructive) return false;
     return tool.call != call_rollback || !is_dry_run(arguments);
 }
 
-ToolAnswer foresee(const Tool& tool, ToolSession& session, const Json& arguments) {
+Foreseen foresee(const Tool& tool, ToolSession& session, const Json& arguments) {
     const std::string text = question(tool, arguments);
-    if (tool.call != call_rollback) return {false, text, {}, ""};
+    if (tool.call == call_edit) return foresee_edit(session, arguments, text);
+    if (tool.call == call_undo) return foresee_undo(session, arguments, text);
+    if (tool.call != call_rollback) return {.text = text, .all = text};
     ToolAnswer dry = call_rollback(session, as_dry_run(arguments));
-    if (!dry.failed) dry.text = text + "\n" + dry.text;
-    return dry;
+    if (dry.failed) return {.refusal = std::move(dry)};
+    const std::string all = text + "\n" + dry.text;
+    return {.text = shortened(all), .all = all};
 }
 
 Json answer_json(bool failed, const std::string& message, const std::string& next,

@@ -2,6 +2,7 @@
 // throws: whatever goes wrong is an answer with `failed`, whose text says what to do about it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,9 +58,17 @@ const Tool* find_tool(const std::string& name);
 Json describe(const Tool& tool, const edit::Settings& settings);
 /// False too for a call of rollback that is only to say what it would do.
 bool changes_files(const Tool& tool, const Json& arguments);
-/// What the user is shown before the tool does anything; changes nothing. Failed: it could not be
-/// done, so nobody need be asked.
-ToolAnswer foresee(const Tool& tool, ToolSession& session, const Json& arguments);
+/// What a call would do.
+struct Foreseen {
+    std::optional<ToolAnswer> refusal{};  ///< it cannot be done, so nobody need be asked
+    bool changes = true;                  ///< false: nothing would change, nobody need be asked
+    std::string text{};                   ///< what the user is shown
+    std::string all{};                    ///< the same, whole: another text is another call
+};
+/// The beginning of a text that somebody is to read, in whole lines.
+std::string shortened(const std::string& text);
+/// Changes nothing.
+Foreseen foresee(const Tool& tool, ToolSession& session, const Json& arguments);
 
 ToolAnswer failed(const Error& error);
 /// The same in the shape of that tool, with what the arguments say of the file.

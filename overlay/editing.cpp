@@ -360,6 +360,27 @@ EditAnswer Editing::apply_unified(EditRoom& room, const std::string& patch, unsi
     return finish(room, edit::plan_diff(patch, strip, settings_, room.files, seen(room)));
 }
 
+edit::AnsweredPlan Editing::foresee(EditRoom& room, const edit::EditRequest& request) {
+    edit::AnsweredPlan made = plan(room, request);
+    if (made.response.status != edit::EditStatus::kOk) tell_who_changed(room, made.response);
+    for (const PlannedFile& file : made.plan.files) {
+        const auto may = room.files.may_write(file.path);
+        if (may) continue;
+        made.response.path = file.path;
+        edit::fail(made.response, may.error());
+        break;
+    }
+    return made;
+}
+
+Result<EditPlan> Editing::foresee_undo(EditRoom& room) const {
+    return entries_.foresee(kSession, room.files);
+}
+
+bool Editing::has_edit() const {
+    return entries_.has(kSession);
+}
+
 Result<edit::Undone> Editing::undo(EditRoom& room) {
     if (!entries_.has(kSession))
         return Error(ErrorKind::kNothing, ENOENT, std::string(edit::kNothingToUndo));

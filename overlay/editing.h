@@ -63,6 +63,14 @@ class Editing {
     /// A unified diff.
     EditAnswer apply_unified(EditRoom& room, const std::string& patch, unsigned strip);
 
+    /// What edit() would do now: the plan, and the answer if it is not kOk. Changes nothing and
+    /// asks nobody.
+    edit::AnsweredPlan foresee(EditRoom& room, const edit::EditRequest& request);
+    /// What undo() would do now. Errors: those that it has before its first change.
+    Result<edit::EditPlan> foresee_undo(EditRoom& room) const;
+    /// Whether there is an edit to take back.
+    bool has_edit() const;
+
     /// Takes the last edit back. Errors: those of edit::UndoEntries::undo().
     Result<edit::Undone> undo(EditRoom& room);
 

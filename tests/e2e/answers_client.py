@@ -277,6 +277,7 @@ def both_halves(program, directory):
         client = Client(program, directory, "2025-11-25", ("--approval", mode), capabilities)
         walk = Walk(client)
         before = get("a")
+        walk.call("Read", path="a")
         answer, _ = walk.call("Edit", patch=lp1(a="T\nx\n.\n"), region_id=None)
         check(("token" in answer) == (mode == "elicit"), answer)
         walk.call("rollback", to="root")

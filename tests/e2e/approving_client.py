@@ -3,7 +3,7 @@
 import os
 import sys
 
-from tools_client import Client, check, lp1, put
+from tools_client import EMPTY, Client, check, get, lp1, put, replace
 
 
 def approval(program, directory):
@@ -14,7 +14,7 @@ def approval(program, directory):
     asked = client.request("tools/call", call)["result"]
     check(asked["resultType"] == "input_required", asked)
     check(asked["inputRequests"]["approve"]["params"]["message"] ==
-          "Apply patch to 1 file(s): asked", asked)
+          "Apply patch to 1 file(s): asked\n1 +x\n", ("the diff", asked))
     check(not os.path.exists("asked"), "nothing before the answer")
     other = {"name": "Edit", "arguments": {"patch": lp1(other="T\nx\n.\n")},
              "requestState": asked["requestState"],
@@ -32,6 +32,7 @@ def approval(program, directory):
         confirmed(program, directory, era, call)
 
     shown_again(program, directory, able)
+    changed_meanwhile(program, directory, able)
     legacy = Client(program, directory, "2025-11-25", ("--approval", "elicit"), able)
     legacy.send(legacy.message("tools/call", call))
     question = legacy.receive()
@@ -41,10 +42,56 @@ def approval(program, directory):
     check(not legacy.receive()["result"]["isError"] and os.path.exists("asked"), "legacy")
     legacy.end()
     never = Client(program, directory, "2025-06-18", ("--approval", "deny"))
-    check(never.call("Undo")["isError"] and
-          never.text("Undo").startswith("Tool 'Undo' is denylisted\n"), "deny")
+    check(never.text("rollback").startswith("Tool 'rollback' is denylisted\n"), "deny")
+    check(never.text("Edit", **call["arguments"]).startswith("Tool 'Edit' is denylisted\n"), "deny")
+    check(never.text("Undo") == EMPTY, "S8: the seed's sentence in each mode")
     check(not never.call("Read", path="asked")["isError"], "deny")
     never.end()
+
+
+def changed_meanwhile(program, directory, able):
+    """An edit or an Undo that would do something else by the time the user agrees; and one that cannot be done."""
+    client = Client(program, directory, "modern", ("--approval", "elicit"), able)
+
+    def asked(name, **arguments):
+        return client.call(name, **arguments)["inputRequests"]["approve"]["params"]["message"]
+
+    def agree(name, arguments):
+        question = client.call(name, **arguments)
+        while question.get("resultType") == "input_required":
+            question = client.request("tools/call", {
+                "name": name, "arguments": arguments, "requestState": question["requestState"],
+                "inputResponses": {"approve": {"action": "accept", "content": {}}}})["result"]
+        return question
+
+    check(client.text("Undo") == EMPTY, "nobody is asked about an empty Undo")
+    for arguments in ({"path": "none", "old_snippet": "x", "new_snippet": "y"}, {"patch": "x"},
+                      {"patch": lp1(**{"a.pem": "T\nx\n.\n"})}):
+        check("structuredContent" in client.call("Edit", **arguments), "nobody is asked in vain")
+    put("edited", b"1\n2\n3\n")
+    client.text("Read", path="edited")
+    edit = {"path": "edited", "old_snippet": "2", "new_snippet": "two"}
+    check("2 -2\n2 +two\n" in asked("Edit", **edit), "the diff")
+    question = client.call("Edit", **edit)
+    put("edited", b"0\n1\n2\n3\n")
+    state = {"name": "Edit", "arguments": edit, "requestState": question["requestState"],
+             "inputResponses": {"approve": {"action": "accept", "content": {}}}}
+    stale = client.request("tools/call", state)["result"]
+    check(stale["structuredContent"]["status"] == "stale_file", "what changed is not edited")
+    client.text("Read", path="edited")
+    check(agree("Edit", edit)["structuredContent"]["status"] == "ok", "done")
+    question = client.call("Undo")
+    check("3 -two\n3 +2\n" in question["inputRequests"]["approve"]["params"]["message"], question)
+    check(not agree("Edit", {"patch": lp1(edited=replace("3", "drei"))})["isError"], "another edit")
+    state = {"name": "Undo", "arguments": {}, "requestState": question["requestState"],
+             "inputResponses": {"approve": {"action": "accept", "content": {}}}}
+    again = client.request("tools/call", state)["result"]
+    check("+3" in again["inputRequests"]["approve"]["params"]["message"], ("asked again", again))
+    check(get("edited") == b"0\n1\ntwo\ndrei\n", "an Undo agreed to for one edit takes back no other")
+    check(client.call("Edit", patch=lp1(edited="T\n.\n"))["content"][0]["text"] ==
+          "No changes applied.", "nobody is asked about nothing")
+    client.end()
+    os.unlink("edited")
 
 
 def shown_again(program, directory, able):
