@@ -181,6 +181,8 @@ Result<Json> Dispatch::begin_run(Call& call) {
     const pid_t guard = static_cast<pid_t>(pid);
     TRY(agents_.check_new(guard, call.client.peer.pid));
     call.asker.pid = pid;
+    // By a name an agent could take part in what another one did.
+    if (call.client.agent) call.asker.session.clear();
     TRY_ASSIGN(const overlay::Node node, operations_.begin_run(call.asker, text));
     if (const Result<> added = agents_.add(node.number, guard, call.client.peer.pid); !added) {
         ignore(operations_.end_run(node.number),

@@ -37,6 +37,16 @@ bool is_same(const Process& one, const Process& other) {
     return one.pid == other.pid && one.start == other.start;
 }
 
+/// One number for each namespace that the process is in.
+bool is_nested(pid_t pid) {
+    const auto text = sys::read_file_at(AT_FDCWD, "/proc/" + std::to_string(pid) + "/status");
+    constexpr std::string_view kLabel = "\nNSpid:\t";
+    const std::size_t at = text ? text->find(kLabel) : std::string::npos;
+    if (at == std::string::npos) return false;
+    const std::string_view rest = std::string_view(*text).substr(at + kLabel.size());
+    return rest.substr(0, rest.find('\n')).find('\t') != std::string_view::npos;
+}
+
 bool is_alive(const Process& process) {
     const Result<Process> now = read_process(process.pid);
     return now && !now->ended && is_same(*now, process);
@@ -51,6 +61,17 @@ Result<Peer> peer_of(int socket) {
         return sys::last_error();
     }
     return Peer{credentials.pid, credentials.uid};
+}
+
+bool has_peer_ended(int socket) {
+    int number = -1;
+    socklen_t length = sizeof number;
+    constexpr int kPeerPidfd = 77;  // SO_PEERPIDFD, newer than the oldest headers supported
+    if (::getsockopt(socket, SOL_SOCKET, kPeerPidfd, &number, &length) != 0)
+        return sys::last_error().number() == ESRCH;
+    const UniqueFd pidfd(number);
+    struct pollfd ended = {pidfd.get(), POLLIN, 0};
+    return ::poll(&ended, 1, 0) != 0;
 }
 
 Result<Process> read_process(pid_t pid) {
@@ -112,6 +133,10 @@ std::optional<std::uint64_t> Agents::adopted(const Process& process) {
 }
 
 Result<> Agents::check_new(pid_t guard, pid_t starter) {
+    if (is_nested(starter)) {
+        return Error(ErrorKind::kRefused, EPERM, "begin run: this is the sandbox of a run already",
+                     "run the command without `unwrite run`");
+    }
     const Result<Process> process = read_process(guard);
     if (process && process->parent == starter && !adopted(*process)) return {};
     return Error(ErrorKind::kRefused, EPERM,
@@ -150,6 +175,11 @@ std::optional<std::uint64_t> Agents::run_of(pid_t pid) {
     return std::nullopt;
 }
 
+bool Agents::any() {
+    const std::lock_guard lock(mutex_);
+    return !runs_.empty();
+}
+
 std::vector<std::uint64_t> Agents::living() {
     const std::lock_guard lock(mutex_);
     std::vector<std::uint64_t> numbers;
@@ -171,23 +201,25 @@ std::vector<std::uint64_t> Agents::take_abandoned() {
 
 bool Agents::is_agent(pid_t pid) {
     const std::lock_guard lock(mutex_);
-    // Those that were adopted are taken out when they end.
-    const bool any = std::any_of(runs_.begin(), runs_.end(), [](const Run& run) {
-        return run.starter.pid == 0 || is_alive(run.guard);
-    });
-    if (!any) return false;
+    if (runs_.empty()) return false;
+    std::vector<Process> left;  // starters of runs whose guards have ended
+    for (const Run& run : runs_)
+        if (run.starter.pid != 0 && !is_alive(run.guard)) left.push_back(run.starter);
+    const pid_t asked = pid;
     for (int generation = 0; generation < kMaxAncestors; ++generation) {
-        if (pid == 1) return false;
+        if (pid == 1) break;
         const Result<Process> process = read_process(pid);
         if (!process) return true;
-        for (const Run& run : runs_) {
-            if (is_same(run.guard, *process)) return true;
-        }
+        const auto is_it = [&](const Process& other) { return is_same(other, *process); };
+        if (std::any_of(runs_.begin(), runs_.end(),
+                        [&](const Run& run) { return is_it(run.guard); }))
+            return true;
+        if (generation > 0 && std::any_of(left.begin(), left.end(), is_it)) return true;
         // The parent of a container's first process is outside its namespace and shows as 0.
-        if (process->parent == 0) return false;
+        if (process->parent == 0) break;
         pid = process->parent;
     }
-    return true;
+    return !left.empty() && is_nested(asked);
 }
 
 }  // namespace unwrite::control

@@ -21,6 +21,9 @@ struct Peer {
 
 /// SO_PEERCRED of a connected Unix socket.
 Result<Peer> peer_of(int socket);
+/// Whether the process that connected has ended (SO_PEERPIDFD): then its number may be somebody
+/// else's. Where the kernel cannot tell it has not.
+bool has_peer_ended(int socket);
 
 /// A process for as long as it lives: its number, and when it began (numbers are used again).
 struct Process {
@@ -45,7 +48,8 @@ Result<Held> hold(pid_t pid, const Peer& asker);
 class Agents {
  public:
     /// `guard` is the process below which the agent lives; `starter` the one that began the run and
-    /// may end it. kRefused unless `guard` is a child of `starter`, and was not adopted.
+    /// may end it. kRefused unless `guard` is a child of `starter`, and was not adopted. Refused to
+    /// a starter in a pid namespace of its own, which can only have guessed the number of `guard`.
     Result<> check_new(pid_t guard, pid_t starter);
     Result<> add(std::uint64_t run, pid_t guard, pid_t starter);
     /// The same for a process that exists already; nobody but the user may end the run, and the
@@ -55,9 +59,12 @@ class Agents {
     std::optional<std::uint64_t> adopted(const Process& process);
     /// True when `asker` began this run. Forgets the run.
     bool remove(std::uint64_t run, pid_t asker, bool is_user);
-    /// Whether `pid` is or descends from an agent. A process whose ancestry cannot be told counts
-    /// as one while any run is on.
+    /// Whether `pid` is or descends from an agent. While any run has not been ended, a process
+    /// whose ancestry cannot be told counts as one, and so does what a guard has left that ended
+    /// before its run: the other children of the starter, and everything in a pid namespace.
     bool is_agent(pid_t pid);
+    /// Whether there is a run that has not been ended.
+    bool any();
     /// The runs whose guard is alive.
     std::vector<std::uint64_t> living();
     /// Those that nobody ends any more, for guard and starter are gone; each once. Not adopted

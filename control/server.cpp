@@ -152,7 +152,9 @@ void Server::Impl::talk(Connection& connection) {
         ignore(channel.write_line(format_answer(0, other), options_.transfer), "it may be gone");
         return;
     }
-    const bool agent = agents_.is_agent(peer->pid);
+    // First the process, then whether it was still there: its number may be another's by now.
+    const bool descends = agents_.is_agent(peer->pid);
+    const bool agent = descends || (agents_.any() && has_peer_ended(channel.fd()));
     for (;;) {
         const Result<std::string> line =
             channel.read_line(kMaxRequest, options_.idle, options_.transfer);

@@ -11,6 +11,8 @@ namespace unwrite::overlay {
 namespace {
 
 constexpr auto kCacheTime = std::chrono::seconds(1);
+constexpr int kAttempts = 4;
+constexpr std::size_t kMostSeen = 65536;
 constexpr int kMaxAncestors = 1000;  // a loop in a racing /proc must end
 
 struct ProcessFacts {
@@ -38,15 +40,30 @@ std::optional<ProcessFacts> facts_of(std::int64_t pid) {
     return facts;
 }
 
-/// The process that a thread belongs to: the kernel names the thread that asks.
-std::int64_t process_of(std::int64_t thread) {
-    auto text = sys::read_file_at(AT_FDCWD, "/proc/" + std::to_string(thread) + "/status");
-    constexpr std::string_view kLabel = "\nTgid:\t";
-    const std::size_t at = text ? text->find(kLabel) : std::string::npos;
-    std::int64_t process = thread;
-    if (at != std::string::npos)
-        std::from_chars(text->data() + at + kLabel.size(), text->data() + text->size(), process);
-    return process;
+struct ThreadFacts {
+    std::int64_t process = 0;
+    bool is_nested = false;  ///< in a pid namespace below the one of this process
+};
+
+/// The value behind a label in /proc/<pid>/status, to the end of its line.
+std::string_view value_of(std::string_view text, std::string_view label) {
+    const std::size_t at = text.find(label);
+    if (at == std::string_view::npos) return {};
+    const std::string_view rest = text.substr(at + label.size());
+    return rest.substr(0, rest.find('\n'));
+}
+
+/// The process that a thread belongs to: the kernel names the thread that asks. Nothing when it is
+/// gone.
+std::optional<ThreadFacts> facts_of_thread(std::int64_t thread) {
+    const auto text = sys::read_file_at(AT_FDCWD, "/proc/" + std::to_string(thread) + "/status");
+    if (!text) return std::nullopt;
+    ThreadFacts facts{thread, false};
+    const std::string_view process = value_of(*text, "\nTgid:\t");
+    std::from_chars(process.data(), process.data() + process.size(), facts.process);
+    // One number for each namespace that the process is in.
+    facts.is_nested = value_of(*text, "\nNSpid:\t").find('\t') != std::string_view::npos;
+    return facts;
 }
 
 }  // namespace
@@ -102,22 +119,46 @@ Origins::Belonging Origins::belonging_of(const Caller& caller) {
     return {number_of(run->session, run->step), true};
 }
 
-const Origins::Run* Origins::run_of(std::int64_t pid) const {
+// To be taken for the user is worth something, to be taken for an agent is not. So a process is an
+// agent's where that cannot be told: the kernel still carries out what a process asked for that has
+// ended (asynchronous writes, a child that shared its memory).
+const Origins::Run* Origins::run_of(std::int64_t thread) const {
     if (runs_.empty()) return nullptr;
-    const auto begun_for = [&](std::int64_t process, const std::optional<ProcessFacts>& facts) {
-        const auto run = std::find_if(runs_.rbegin(), runs_.rend(), [&](const Run& r) {
-            return r.pid == process && (r.start.empty() || !facts || r.start == facts->start);
-        });
-        return run == runs_.rend() ? nullptr : &*run;
-    };
-    pid = process_of(pid);
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+        const auto facts = facts_of_thread(thread);
+        if (!facts) break;
+        // False: somebody in between ended just now, and its children have another parent.
+        const Run* run = nullptr;
+        if (!find_above(facts->process, run)) continue;
+        return run == nullptr && facts->is_nested ? left_alone() : run;
+    }
+    const auto seen = agents_.find(thread);
+    const auto same = std::find_if(runs_.rbegin(), runs_.rend(), [&](const Run& run) {
+        return run.pid == thread || (seen != agents_.end() && run.step == seen->second);
+    });
+    return same != runs_.rend() ? &*same : &runs_.back();
+}
+
+bool Origins::find_above(std::int64_t pid, const Run*& found) const {
     for (int i = 0; i < kMaxAncestors && pid > 1; ++i) {
         const auto facts = facts_of(pid);
-        if (const Run* run = begun_for(pid, facts)) return run;
-        if (!facts) return nullptr;
+        const auto run = std::find_if(runs_.rbegin(), runs_.rend(), [&](const Run& r) {
+            return r.pid == pid && (r.start.empty() || !facts || r.start == facts->start);
+        });
+        if (run != runs_.rend()) found = &*run;
+        if (found != nullptr) return true;
+        if (!facts) return false;
         pid = facts->parent;
     }
-    return nullptr;
+    return true;
+}
+
+const Origins::Run* Origins::left_alone() const {
+    const auto run = std::find_if(runs_.rbegin(), runs_.rend(), [](const Run& r) {
+        const auto facts = facts_of(r.pid);
+        return !facts || (!r.start.empty() && facts->start != r.start);
+    });
+    return run == runs_.rend() ? nullptr : &*run;
 }
 
 Origins::Cached Origins::make(const Caller& caller) {
@@ -139,6 +180,8 @@ Origins::Cached Origins::make(const Caller& caller) {
             row.session = run->session;
             row.step = run->step;
             row.agent = made.agent = true;
+            if (agents_.size() >= kMostSeen) agents_.clear();
+            agents_[caller.pid] = run->step;
         }
         who.session = number_of(row.session, row.step);
         identity = std::to_string(row.pid) + '/' + (facts ? facts->start : "") + '/' +

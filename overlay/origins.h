@@ -1,7 +1,8 @@
 // Origins: who changes something. Every process that changes the workspace gets one row in the
 // store (pid, executable, user, session); processes that descend from a registered run belong to
-// that run's session, all others to "user". The answer for a process is cached for a second, so the
-// hot path pays a look-up. Thread-safe.
+// that run's session, all others to "user"; one that has ended belongs to a run while there is one
+// (docs/decisions/0076-who-cannot-be-asked.md). The answer for a process is cached for a second, so
+// the hot path pays a look-up. Thread-safe.
 #pragma once
 
 #include <array>
@@ -98,8 +99,13 @@ class Origins {
 
     explicit Origins(journal::Journal& journal) : journal_(journal) {}
     Cached make(const Caller& caller);
-    const Run* run_of(std::int64_t pid) const;                                      // mutex_ held
-    SessionNumber number_of(const std::string& session, journal::NodeNumber step);  // mutex_ held
+    // Those that follow need mutex_.
+    const Run* run_of(std::int64_t thread) const;
+    /// The run that began at `pid` or above. False: the way up ended in a process that is gone.
+    bool find_above(std::int64_t pid, const Run*& found) const;
+    /// A run whose process has ended before it: what lives in its sandbox has lost its way up.
+    const Run* left_alone() const;
+    SessionNumber number_of(const std::string& session, journal::NodeNumber step);
 
     journal::Journal& journal_;
     std::array<Shard, kShards> shards_;
@@ -107,6 +113,8 @@ class Origins {
     std::vector<Run> runs_;  // guarded by mutex_
     /// "pid/start" of the process that a run of this life was begun for; guarded by mutex_
     std::unordered_map<journal::NodeNumber, std::string> processes_;
+    /// Threads of agents, by the last run that they were seen in; guarded by mutex_
+    std::unordered_map<std::int64_t, journal::NodeNumber> agents_;
     // Two runs of one name are two sessions. Both guarded by mutex_.
     using SessionKey = std::pair<std::string, journal::NodeNumber>;
     std::vector<std::string> sessions_{kUserName};

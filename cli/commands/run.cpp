@@ -241,8 +241,9 @@ Result<Ran> run_command(Context& context, Workspace& workspace, const RunOptions
     agent.session = options.session;
     Ran ran;
     TRY_ASSIGN(ran.node, workspace.operations().begin_run(agent, joined(options.command)));
+    const auto named = ran.node.tags.find("session");
     ran.session =
-        options.session.empty() ? fmt::format("run-{}", ran.node.number) : options.session;
+        named != ran.node.tags.end() ? named->second : fmt::format("run-{}", ran.node.number);
     ignore(context.notes.flush(), "before the command prints");
     const HeldTerminal terminal;
     if (relay) relay->start();

@@ -1,12 +1,16 @@
 // Who is an agent, and what agents are refused. The processes are forked before the server has
 // threads.
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <functional>
 
+#include "control/channel.h"
+#include "control/protocol.h"
 #include "control/remote.h"
 #include "control/server.h"
 #include "tests/control/fake_operations.h"
@@ -203,13 +207,84 @@ TEST_F(AgentsTest, OnlyAChildCanBeMadeAnAgent) {
     }
 }
 
-TEST_F(AgentsTest, ARunWhoseProcessDiedIsForgotten) {
+TEST_F(AgentsTest, S40_S167_WhatOutlivesTheProcessOfARunIsAnAgentUntilItIsEnded) {
+    Waiting agent(act_as_agent);
+    // Where what a killed guard leaves goes to: below the process that began the run.
+    const Waiting left(act_as_agent);
+    start();
+    begin(agent.pid());
+    agent.end();
+    EXPECT_EQ(left.ask(), 'a');
+    EXPECT_EQ(act_as_user(), 'u');
+}
+
+TEST_F(AgentsTest, ARunWhoseProcessDiedAndThatWasEndedIsForgotten) {
     Waiting agent(act_as_agent);
     const Waiting other(act_as_user);
     start();
     begin(agent.pid());
     agent.end();
+    ASSERT_TRUE(connect()->end_run(5));
     EXPECT_EQ(other.ask(), 'u');
+}
+
+/// A connection whose process has ended, in the hands of another one.
+TEST_F(AgentsTest, S40_S167_WhoseConnectingProcessHasEndedIsAnAgent) {
+    const Waiting agent(act_as_agent);
+    start();
+    begin(agent.pid());
+    int ends[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    const UniqueFd mine(ends[0]);
+    const UniqueFd theirs(ends[1]);
+    EXPECT_FALSE(has_peer_ended(mine.get()));
+    const std::string path = server->path();
+    const int fd = ::socket(AF_UNIX, SOCK_STREAM, 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+        struct sockaddr_un address = {};
+        address.sun_family = AF_UNIX;
+        path.copy(address.sun_path, sizeof address.sun_path - 1);
+        ::_exit(::connect(fd, reinterpret_cast<struct sockaddr*>(&address), sizeof address) == 0
+                    ? 0
+                    : 1);
+    }
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    ASSERT_EQ(status, 0);
+    const UniqueFd held(fd);
+    Channel channel{UniqueFd(::dup(fd))};
+    Request request;
+    request.id = 1;
+    request.command = "commit";
+    ASSERT_TRUE(channel.write_line(format_request(request), std::chrono::seconds(5)));
+    const auto line =
+        channel.read_line(kMaxAnswer, std::chrono::seconds(5), std::chrono::seconds(5));
+    ASSERT_TRUE(line);
+    const auto answer = parse_answer(*line, 1);
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().kind(), ErrorKind::kRefused);
+}
+
+TEST_F(AgentsTest, S40_S167_AnAgentGivesItsRunsNoName) {
+    const Waiting agent([] {
+        // A run in the run, under the name of another session.
+        const pid_t child = ::fork();
+        if (child == 0)
+            for (;;)
+                ::pause();
+        overlay::Asker asker;
+        asker.pid = child;
+        asker.session = "victim";
+        const auto node = connect()->begin_run(asker, "cmd");
+        ::kill(child, SIGKILL);
+        ::waitpid(child, nullptr, 0);
+        return node ? 'b' : 'x';
+    });
+    start();
+    begin(agent.pid());
+    EXPECT_EQ(agent.ask(), 'b');
+    EXPECT_EQ(operations.last_asker().session, "");
 }
 
 Result<overlay::Node> adopt(pid_t pid, const std::string& session = "claude") {

@@ -158,6 +158,31 @@ S40_S167_the_users_commands_stay_the_users() { # 38
     end
 }
 
+S40_S167_an_agent_is_not_registered_as_another() {
+    needs python3
+    begin_confined
+    cp "$here/impostor.py" "$W"
+    "$program" run --session victim --on-exit keep -- sh -c 'echo victims >f' 2>"$scratch/err"
+    local socket
+    socket=$(find "${XDG_RUNTIME_DIR:-/run}/unwrite" "/run/user/$EUID/unwrite" "/run/unwrite-$EUID" "/tmp/unwrite-$EUID" \
+        -name "$(findmnt -no SOURCE "$W" | cut -d: -f2).sock" 2>/dev/null || true)
+    present "$socket"
+    inside 'python3 impostor.py "$0" . victim' "$socket" &
+    local agent=$!
+    until [[ -s child ]]; do sleep 0.05; done
+    say "even with the right number, which it could only guess"
+    pgrep -f '^sleep 300.125$' >number
+    wait "$agent"
+    cp "$scratch/out" "$scratch/answer"
+    u log --json --all
+    json 'sum(e["node"]["kind"] == "begin" and e["node"]["tags"].get("session") == "victim" for e in j["entries"]) == 1'
+    cp "$scratch/answer" "$scratch/out"
+    out_has '"ok":false'
+    out_has "this is the sandbox of a run already"
+    equal f victims
+    end
+}
+
 S167_there_is_no_dev_fuse() { # 23
     begin_confined
     refused "/dev/fuse" ': </dev/fuse || : <>/dev/fuse'
