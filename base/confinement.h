@@ -47,6 +47,10 @@ Result<> forbid_new_privileges();
 /// another architecture than this one's (the 386) are killed by SIGSYS at their first system call,
 /// and the calls of x32 fail with ENOSYS. Needs forbid_new_privileges().
 Result<> forbid_typing();
+/// A new session keyring, and from here on no system call for keys (ENOSYS, as on a kernel without
+/// them): the keys of the user can be neither read nor cleared. Needs forbid_typing() before it,
+/// which keeps the calls of other architectures out.
+Result<> leave_keyrings();
 /// In a new network namespace: the machine itself can be reached, and nothing else.
 Result<> bring_up_loopback();
 /// Closes all descriptors from `first` on.

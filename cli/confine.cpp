@@ -88,6 +88,7 @@ Result<> enter_walls(const Confinement& confinement, std::vector<std::string>& m
     if (!sys::keep_capabilities(kept)) missing.emplace_back("fewer capabilities");
     TRY(sys::forbid_new_privileges());
     if (!sys::forbid_typing()) missing.emplace_back("a terminal that it cannot type on");
+    if (!sys::leave_keyrings()) missing.emplace_back("keyrings of its own");
     const Result<sys::WriteWall> wall = sys::WriteWall::create();
     if (!wall) {
         missing.emplace_back("Landlock (" + wall.error().message() + ")");

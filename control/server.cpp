@@ -47,8 +47,11 @@ class Server::Impl {
 
  private:
     struct Connection {
-        explicit Connection(UniqueFd socket) : channel(std::move(socket)) {}
+        Connection(UniqueFd socket, const Client& who, std::uint64_t number)
+            : channel(std::move(socket)), client(who), run(number) {}
         Channel channel;
+        const Client client;
+        const std::uint64_t run;  ///< of an agent; 0: it cannot be told
         std::atomic<bool> done = false;
         std::thread thread;
     };
@@ -57,7 +60,9 @@ class Server::Impl {
     void admit(UniqueFd socket);
     void reap();
     void talk(Connection& connection);
-    Result<Json> answer(const Peer& peer, bool agent_from_the_start, const Request& request);
+    bool is_full(const Client& client, std::uint64_t run) const;
+    static void send_away(UniqueFd socket, const Error& why);
+    Result<Json> answer(const Client& from_the_start, const Request& request);
 
     const ServerOptions options_;
     Service service_;
@@ -123,17 +128,44 @@ void Server::Impl::reap() {
     }
 }
 
-void Server::Impl::admit(UniqueFd socket) {
-    const std::lock_guard lock(mutex_);
-    if (connections_.size() >= options_.most_clients) {
-        const Error busy(ErrorKind::kSystem, EAGAIN, "connect: too many clients at once",
-                         "try again");
-        ignore(Channel(std::move(socket))
-                   .write_line(format_answer(0, busy), std::chrono::milliseconds(0)),
-               "the client that is sent away need not listen");
-        return;
+/// Whether another connection of `client` would be too many. With the lock.
+bool Server::Impl::is_full(const Client& client, std::uint64_t run) const {
+    unsigned same = 0;
+    unsigned own = 0;
+    for (const Connection& other : connections_) {
+        if (other.client.agent != client.agent) continue;
+        ++same;
+        if (other.run == run) ++own;
     }
-    Connection& connection = connections_.emplace_back(std::move(socket));
+    if (!client.agent) return same >= options_.most_clients;
+    return own >= options_.most_of_run || same >= options_.most_of_runs;
+}
+
+void Server::Impl::send_away(UniqueFd socket, const Error& why) {
+    ignore(
+        Channel(std::move(socket)).write_line(format_answer(0, why), std::chrono::milliseconds(0)),
+        "the client that is sent away need not listen");
+}
+
+void Server::Impl::admit(UniqueFd socket) {
+    const Result<Peer> peer = peer_of(socket.get());
+    if (!peer) return;
+    if (peer->uid != ::geteuid() && peer->uid != 0) {
+        return send_away(
+            std::move(socket),
+            Error(ErrorKind::kRefused, EPERM, "connect: the workspace is mounted by another user"));
+    }
+    // First the process, then whether it was still there: its number may be another's by now.
+    const bool descends = agents_.is_agent(peer->pid);
+    const Client client{*peer, descends || (agents_.any() && has_peer_ended(socket.get()))};
+    const std::uint64_t run = client.agent ? agents_.run_of(peer->pid).value_or(0) : 0;
+    const std::lock_guard lock(mutex_);
+    if (is_full(client, run)) {
+        return send_away(
+            std::move(socket),
+            Error(ErrorKind::kSystem, EAGAIN, "connect: too many clients at once", "try again"));
+    }
+    Connection& connection = connections_.emplace_back(std::move(socket), client, run);
     connection.thread = std::thread([this, &connection] {
         block_signals();
         talk(connection);
@@ -144,17 +176,6 @@ void Server::Impl::admit(UniqueFd socket) {
 
 void Server::Impl::talk(Connection& connection) {
     Channel& channel = connection.channel;
-    const Result<Peer> peer = peer_of(channel.fd());
-    if (!peer) return;
-    if (peer->uid != ::geteuid() && peer->uid != 0) {
-        const Error other(ErrorKind::kRefused, EPERM,
-                          "connect: the workspace is mounted by another user");
-        ignore(channel.write_line(format_answer(0, other), options_.transfer), "it may be gone");
-        return;
-    }
-    // First the process, then whether it was still there: its number may be another's by now.
-    const bool descends = agents_.is_agent(peer->pid);
-    const bool agent = descends || (agents_.any() && has_peer_ended(channel.fd()));
     for (;;) {
         const Result<std::string> line =
             channel.read_line(kMaxRequest, options_.idle, options_.transfer);
@@ -163,18 +184,19 @@ void Server::Impl::talk(Connection& connection) {
             line ? parse_request(*line)
                  : Error(ErrorKind::kUsage, EMSGSIZE,
                          "cannot read the request: it has more than 1 MiB");
-        const Result<Json> outcome = request ? answer(*peer, agent, *request) : request.error();
+        const Result<Json> outcome =
+            request ? answer(connection.client, *request) : request.error();
         const std::string text = format_answer(request ? request->id : 0, outcome);
         if (!channel.write_line(text, options_.transfer) || !line) return;
     }
 }
 
-Result<Json> Server::Impl::answer(const Peer& peer, bool agent_from_the_start,
-                                  const Request& request) {
+Result<Json> Server::Impl::answer(const Client& from_the_start, const Request& request) {
     // Libraries below may throw (no memory, for one); a daemon that dies takes the mount with it.
     try {
-        const bool agent = agent_from_the_start || agents_.is_agent(peer.pid);
-        return dispatch_.call(Client{peer, agent}, request);
+        Client client = from_the_start;
+        client.agent = client.agent || agents_.is_agent(client.peer.pid);
+        return dispatch_.call(client, request);
     } catch (const std::exception& exception) {
         log::error(std::string("answer a request: ") + exception.what());
         return Error(ErrorKind::kSystem, EIO,

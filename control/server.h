@@ -12,9 +12,13 @@
 namespace unwrite::control {
 
 struct ServerOptions {
-    std::string id;                              ///< of the session; the socket is <id>.sock
-    std::string mount_point;                     ///< the socket is never put at or below it
-    unsigned most_clients = 64;                  ///< at one time; more are told so and sent away
+    std::string id;           ///< of the session; the socket is <id>.sock
+    std::string mount_point;  ///< the socket is never put at or below it
+    /// Connections at one time: the user's, those of one run, and those of all runs. Who has more
+    /// is told so and sent away; the others do not notice.
+    unsigned most_clients = 64;
+    unsigned most_of_run = 16;
+    unsigned most_of_runs = 64;
     std::chrono::milliseconds idle{30'000};      ///< for the next request to begin
     std::chrono::milliseconds transfer{10'000};  ///< for a request to arrive or an answer to leave
 };

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/capability.h>
+#include <linux/keyctl.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -114,6 +115,31 @@ TEST(Confinement, CallsByTheNumbersOfX32AreRefusedS167) {
               0);
 }
 #endif
+
+TEST(Confinement, TheKeysOfTheUserAreOutOfReachS167) {
+    const int code = in_a_child([] {
+        // The user's session keyring, with a key in it.
+        if (::syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, nullptr) < 0) return kNotHere;
+        const long key =
+            ::syscall(SYS_add_key, "user", "unwrite-test", "secret", 6, KEY_SPEC_SESSION_KEYRING);
+        const long ring = ::syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_SESSION_KEYRING, 0);
+        if (key < 0 || ring < 0) return kNotHere;
+        const int inside = in_a_child([&] {
+            char room[16];
+            if (!forbid_new_privileges() || !forbid_typing() || !leave_keyrings()) return 1;
+            if (::syscall(SYS_keyctl, KEYCTL_READ, key, room, sizeof room) >= 0) return 2;
+            if (::syscall(SYS_keyctl, KEYCTL_CLEAR, ring) >= 0) return 3;
+            if (::syscall(SYS_keyctl, KEYCTL_CLEAR, KEY_SPEC_USER_KEYRING) >= 0) return 4;
+            if (::syscall(SYS_request_key, "user", "unwrite-test", nullptr, 0) >= 0) return 5;
+            return 0;
+        });
+        char room[16];
+        if (::syscall(SYS_keyctl, KEYCTL_READ, key, room, sizeof room) != 6) return 6;
+        return inside;
+    });
+    if (code == kNotHere) GTEST_SKIP() << "this machine has no keyrings";
+    EXPECT_EQ(code, 0);
+}
 
 TEST(Confinement, CapabilitiesThatAreNotKeptDoNotComeBack) {
     if (::geteuid() != 0) GTEST_SKIP() << "only root has any";

@@ -12,6 +12,7 @@
 #include "control/channel.h"
 #include "control/protocol.h"
 #include "control/remote.h"
+#include "control/rendezvous.h"
 #include "control/server.h"
 #include "tests/control/fake_operations.h"
 #include "tests/control/runtime.h"
@@ -130,12 +131,13 @@ class AgentsTest : public testing::Test {
         ASSERT_TRUE(started) << started.error().message();
         server = *std::move(started);
     }
-    static void begin(pid_t guard) {
+    void begin(pid_t guard, overlay::NodeNumber run = 5) {
+        operations.next_run = run;
         overlay::Asker asker;
         asker.pid = guard;
         const Result<overlay::Node> node = connect()->begin_run(asker, "cmd");
         ASSERT_TRUE(node) << node.error().message();
-        ASSERT_EQ(node->number, 5u);
+        ASSERT_EQ(node->number, run);
     }
 
     TemporaryRuntime runtime;
@@ -264,6 +266,37 @@ TEST_F(AgentsTest, S40_S167_WhoseConnectingProcessHasEndedIsAnAgent) {
     const auto answer = parse_answer(*line, 1);
     ASSERT_FALSE(answer);
     EXPECT_EQ(answer.error().kind(), ErrorKind::kRefused);
+}
+
+/// 'r': the last of many connections that are held open at the same time was sent away; 'x': not.
+char hold_many() {
+    static std::vector<std::unique_ptr<Channel>> held;
+    char last = 'x';
+    for (int i = 0; i < 80; ++i) {
+        Result<UniqueFd> fd = connect_to("00ff", ::geteuid());
+        if (!fd) return 'c';
+        held.push_back(std::make_unique<Channel>(*std::move(fd)));
+        Request request;
+        request.id = 1;
+        request.command = "info";
+        // The one that is sent away may be gone already.
+        ignore(held.back()->write_line(format_request(request), std::chrono::seconds(5)), "");
+        const auto line =
+            held.back()->read_line(kMaxAnswer, std::chrono::seconds(5), std::chrono::seconds(5));
+        last = line && line->find("too many clients") != std::string::npos ? 'r' : 'x';
+    }
+    return last;
+}
+
+TEST_F(AgentsTest, S40_S167_AnAgentThatHoldsConnectionsKeepsNobodyOut) {
+    const Waiting agent(hold_many);
+    const Waiting other(act_as_agent);
+    start();
+    begin(agent.pid());
+    begin(other.pid(), 6);
+    EXPECT_EQ(agent.ask(), 'r');
+    EXPECT_EQ(act_as_user(), 'u');
+    EXPECT_EQ(other.ask(), 'a');
 }
 
 TEST_F(AgentsTest, S40_S167_AnAgentGivesItsRunsNoName) {

@@ -52,10 +52,11 @@ class FakeOperations : public overlay::Operations {
         node.name = name;
         return node;
     }
+    overlay::NodeNumber next_run = 5;
     Result<Node> begin_run(const Asker& asker, const std::string& text) override {
         note(asker, "begin_run " + text);
         Node node;
-        node.number = 5;
+        node.number = next_run;
         node.kind = overlay::NodeKind::kRun;
         return node;
     }
