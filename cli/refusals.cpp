@@ -16,6 +16,7 @@ using overlay::RefusedKind;
 
 constexpr std::size_t kMostListed = 8;
 constexpr std::size_t kMostNewest = 5;
+constexpr std::size_t kMostWays = 4;
 
 std::string joined(const std::vector<std::string>& parts, const char* before_last) {
     std::string text;
@@ -53,6 +54,21 @@ const AuditEntry* newest_of_a_path(const Refused& refused) {
                                     [](const AuditEntry& entry) { return !entry.path.empty(); });
     return found == refused.entries.end() ? nullptr : &*found;
 }
+
+/// Who was refused: "cat", or "create by sh" where the call says more than the program.
+std::string how_words(const AuditEntry& entry) {
+    const std::string program = harmless(entry.executable.substr(entry.executable.rfind('/') + 1));
+    if (entry.path.empty()) return {};
+    if (overlay::kind_of(entry) == RefusedKind::kRead) return program.empty() ? "read" : program;
+    return harmless(entry.operation) + (program.empty() ? "" : " by " + program);
+}
+
+/// All that one rule refused at one path.
+struct OfOnePath {
+    const AuditEntry* newest = nullptr;
+    std::uint64_t count = 0;
+    std::vector<std::string> how{};
+};
 
 std::string hint(const Refused& refused) {
     const AuditEntry* const newest = newest_of_a_path(refused);
@@ -94,17 +110,35 @@ std::string refusal_words(const AuditEntry& entry) {
                        time_words(entry.time_ns), rule_words(entry));
 }
 
-std::string refused_lines(const std::vector<AuditEntry>& entries, std::size_t most) {
-    std::string text;
-    for (std::size_t i = 0; i < std::min(entries.size(), most); ++i) {
-        const AuditEntry& entry = entries[i];
-        const bool reads = overlay::kind_of(entry) == RefusedKind::kRead;
-        std::string how = entry.path.empty() ? "" : reads ? "read" : harmless(entry.operation);
-        if (entry.count > 1) how += fmt::format("{}{} times", how.empty() ? "" : ", ", entry.count);
-        text += fmt::format("  {}{}: {}\n", subject(entry), how.empty() ? "" : "  (" + how + ")",
-                            rule_words(entry));
+RefusedLines refused_lines(const std::vector<AuditEntry>& entries, std::size_t most) {
+    std::vector<OfOnePath> paths;
+    for (const AuditEntry& entry : entries) {
+        auto at = std::find_if(paths.begin(), paths.end(), [&](const OfOnePath& known) {
+            return subject(*known.newest) == subject(entry) && known.newest->detail == entry.detail;
+        });
+        if (at == paths.end()) at = paths.insert(at, {&entry});
+        at->count += entry.count;
+        const std::string how = how_words(entry);
+        if (!how.empty() && std::find(at->how.begin(), at->how.end(), how) == at->how.end())
+            at->how.push_back(how);
     }
-    return text;
+    RefusedLines lines;
+    for (std::size_t i = 0; i < std::min(paths.size(), most); ++i) {
+        OfOnePath& path = paths[i];
+        lines.refusals += path.count;
+        std::reverse(path.how.begin(), path.how.end());  // as they happened
+        if (path.how.size() > kMostWays) {
+            path.how.resize(kMostWays);
+            path.how.emplace_back("...");
+        }
+        std::string how = joined(path.how, ", ");
+        if (path.count > 1)
+            how += fmt::format("{}{} times", how.empty() ? "" : "; ", path.count);
+        lines.text +=
+            fmt::format("  {}{}: {}\n", subject(*path.newest),
+                        how.empty() ? "" : "  (" + how + ")", rule_words(*path.newest));
+    }
+    return lines;
 }
 
 std::string refused_status(const Refused& refused) {
@@ -144,10 +178,10 @@ void tell_refused(Context& context, const Refused& refused) {
     if (refused.entries.empty()) return;
     context.notes.line("Refused in this run: " +
                        count_words(refused.writes, refused.reads, refused.commands));
-    context.notes.print(refused_lines(refused.entries, kMostListed));
-    std::uint64_t more = refused.writes + refused.reads + refused.commands;
-    for (std::size_t i = 0; i < std::min(refused.entries.size(), kMostListed); ++i)
-        more -= std::min(more, refused.entries[i].count);
+    const RefusedLines lines = refused_lines(refused.entries, kMostListed);
+    context.notes.print(lines.text);
+    const std::uint64_t all = refused.writes + refused.reads + refused.commands;
+    const std::uint64_t more = all - std::min(all, lines.refusals);
     if (more > 0)
         context.notes.line(
             fmt::format("  ... and {} more; \"unwrite log --audit\" lists all", more));

@@ -9,8 +9,13 @@ namespace unwrite::cli {
 /// "3 writes and 1 read by run-5, 1 write by you".
 std::string refused_words(const overlay::Refused& refused);
 
-/// "  .env  (create, 3 times): *.env (profile default): it may hold a secret", a line for each.
-std::string refused_lines(const std::vector<overlay::AuditEntry>& entries, std::size_t most);
+struct RefusedLines {
+    std::string text;
+    std::uint64_t refusals = 0;  ///< that the text tells
+};
+/// "  .env  (cat, create by sh; 3 times): *.env (profile default): it may hold a secret", a line for
+/// each path, at most `most`.
+RefusedLines refused_lines(const std::vector<overlay::AuditEntry>& entries, std::size_t most);
 
 /// "3 writes by run-5 (cp), 2026-11-25 00:45:51: *.env (profile default): it may hold a secret".
 std::string refusal_words(const overlay::AuditEntry& entry);

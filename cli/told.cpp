@@ -124,7 +124,7 @@ std::string told_words(const std::vector<StepTold>& taken_back,
     }
     if (!refused.entries.empty()) {
         line("unwrite refused this in your last turn. Do not work around it; the user decides:");
-        line(refused_lines(refused.entries, kMostRefusals));
+        line(refused_lines(refused.entries, kMostRefusals).text);
         while (text.ends_with('\n'))
             text.pop_back();
     }

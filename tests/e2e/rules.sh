@@ -265,7 +265,7 @@ S44_S82_a_refusal_explains_itself() {
     say "the end of a run lists what was refused in it"
     expect 1 run --session copier --on-exit keep -- cp .env.example .env
     err_has "Refused in this run: 1 write"
-    err_has ".env  (create): *.env (profile default): it may hold a secret"
+    err_has ".env  (create by cp): *.env (profile default): it may hold a secret"
     err_has "hint: unwrite why .env"
     expect 1 --json run --session reader --on-exit keep -- cat server.key
     json 'j["refused"]["reads"] == 1 and j["refused"]["newest"][0]["path"] == "server.key"'
@@ -305,6 +305,10 @@ S44_S82_a_refusal_explains_itself() {
     u commit --yes
     u status
     out_lacks "Refused"
+    say "one line for each path, with the programs that were refused"
+    expect 1 run --session thrice --on-exit keep -- sh -c 'cat server.key; cat server.key; rm server.key'
+    err_has "  server.key  (cat, rm; "
+    (($(grep -c "  server.key  (" "$scratch/err") == 1)) || fail "a path has more than one line"
     end
     say "also where nothing is mounted"
     u -C "$W" why .env
