@@ -202,6 +202,16 @@ std::string origins_words(const std::vector<overlay::Origin>& origins) {
     return listed(all, " and ");
 }
 
+std::string path_lines(const std::string& title, const std::vector<std::string>& paths) {
+    constexpr std::size_t kMost = 12;
+    if (paths.empty()) return {};
+    std::string text = title + '\n';
+    for (std::size_t i = 0; i < std::min(paths.size(), kMost); ++i)
+        text += "  " + quote_name(paths[i]) + '\n';
+    if (paths.size() > kMost) text += fmt::format("  ... and {} more\n", paths.size() - kMost);
+    return text;
+}
+
 std::string who_lines(const std::vector<Change>& changes,
                       const std::vector<overlay::Origin>& origins) {
     OriginsByNumber known;

@@ -28,6 +28,11 @@ std::string change_lines(const std::vector<overlay::Change>& changes, std::size_
 /// "you (vim, sed) and run-5 (make)": each session and program once.
 std::string origins_words(const std::vector<overlay::Origin>& origins);
 
+/// Above the paths of Status::outside.
+constexpr const char* kOutsideTitle = "Changed outside the mount, which no step records:";
+/// The title and the paths below it, the first twelve; nothing where there are none.
+std::string path_lines(const std::string& title, const std::vector<std::string>& paths);
+
 /// Who changed how many files, a line for each: "  12 files by run-5 (make, cc)". What several
 /// sessions changed is a line of its own. Nothing where nobody is known.
 std::string who_lines(const std::vector<overlay::Change>& changes,

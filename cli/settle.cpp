@@ -213,8 +213,9 @@ Result<bool> tell_unfinished(Context& context, Workspace& workspace) {
     const std::string count = fmt::format("{} {} modified.", counted(files, "file", "files"),
                                           files == 1 ? "was" : "were");
     context.notes.line(was_interrupted(status) ? "unwrite was interrupted during a task. " + count
-                                               : "A task was left unfinished. " + count);
+                                               : "The last task is still open. " + count);
     context.notes.print(change_lines(heaped(status.changes), kMostShown, colour_of(context.notes)));
+    context.notes.print(path_lines(kOutsideTitle, status.outside));
     return true;
 }
 
@@ -245,15 +246,8 @@ void warn_of_moved(Context& context, const overlay::Moved& moved) {
 void warn_of_behind(Context& context, const overlay::Moved& moved) {
     for (const std::string& line : editor_lines(editors_of_workspace(context.base), moved.changes))
         context.notes.line(line);
-    if (!moved.behind.empty()) {
-        context.notes.line("This also undoes what was changed outside the mount:");
-        for (std::size_t i = 0; i < std::min(moved.behind.size(), kMostShown); ++i) {
-            context.notes.line("  " + quote_name(moved.behind[i]));
-        }
-        if (moved.behind.size() > kMostShown) {
-            context.notes.line(fmt::format("  ... and {} more", moved.behind.size() - kMostShown));
-        }
-    }
+    context.notes.print(
+        path_lines("This also undoes what was changed outside the mount:", moved.behind));
 }
 
 namespace {

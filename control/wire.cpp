@@ -248,6 +248,7 @@ Json encode(const overlay::Status& status) {
                 {"lines_not_counted", status.lines_not_counted},
                 {"lost_objects", status.lost.objects},
                 {"lost_deltas", status.lost.deltas},
+                {"outside", encode_texts(status.outside)},
                 {"changes", encode_list(status.changes)}};
 }
 
@@ -265,6 +266,7 @@ Result<> decode(const Json& json, overlay::Status& status) {
         .get("steps", status.steps)
         .get("lost_objects", status.lost.objects)
         .get("lost_deltas", status.lost.deltas)
+        .get("outside", status.outside)
         .get_list("changes", status.changes)
         .done();
 }

@@ -69,9 +69,13 @@ struct Status {
     bool task_open = false;                   ///< anything to commit or discard since the root
     std::map<std::string, std::string> tags;  ///< of the node that the changes are counted from
     std::vector<Change> changes;  ///< since the root (or since what was asked), sorted by path
+    /// Changed outside the mount since the task began: paths, sorted. Empty when something else than
+    /// the root was asked.
+    std::vector<std::string> outside;
     LineCounts lines;
     std::uint64_t lines_not_counted = 0;  ///< files of which no lines are counted: lines_left_out()
-    std::uint64_t steps = 0;  ///< since the root, as undo counts them: what is open is one
+    /// Since the root (or since what was asked), as undo counts them: what is open is one.
+    std::uint64_t steps = 0;
     /// So little is free that agents may not change what would have to be copied (reserve.h).
     bool out_of_room = false;
     /// In lost+found of the state directory, until gc() drops it (journal/lost_found.h).

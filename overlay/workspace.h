@@ -263,6 +263,8 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     };
     /// What was changed behind the mount on the way.
     Result<> find_behind(const Edges& edges, Foreseen& foreseen);
+    Result<> find_behind_surely(const Edges& edges, Foreseen& foreseen);
+    Result<std::vector<std::string>> behind_since(NodeNumber node);
     Result<Foreseen> foresee(const Asker& asker, NodeNumber target, Detail detail);
     std::vector<journal::Origin> others_in(const std::vector<Change>& changes,
                                            OriginNumber asking) const;

@@ -252,7 +252,14 @@ Result<Status> Workspace::status(const std::string& since, bool count_lines) {
     if (since.empty()) tally_.expect(files_in(status.changes));
     TRY_ASSIGN(const History history, this->history());
     TRY_ASSIGN(const auto steps, undoable(history, kMostCounted, 0));
-    status.steps = steps.size();
+    TRY_ASSIGN(const NodeNumber from, history.resolve(since, history.head.root));
+    status.steps = static_cast<std::uint64_t>(
+        std::count_if(steps.begin(), steps.end(), [from](const Step& step) {
+            return step.node == 0 || step.node > from;
+        }));
+    if (since.empty()) {
+        TRY_ASSIGN(status.outside, behind_since(history.head.root));
+    }
     TRY_ASSIGN(status.lost, journal::count_lost(journal_->state_dir().fd()));
     return status;
 }

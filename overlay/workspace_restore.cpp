@@ -154,6 +154,22 @@ Result<> Workspace::find_behind(const Edges& edges, Foreseen& foreseen) {
     return {};
 }
 
+// A call under way may have changed what it has not booked yet: nobody is accused before a second
+// look without any.
+Result<> Workspace::find_behind_surely(const Edges& edges, Foreseen& foreseen) {
+    TRY(find_behind(edges, foreseen));
+    if (foreseen.moved.behind.empty() && !foreseen.vanished) return {};
+    const auto closed = gate_.close();
+    return find_behind(edges, foreseen);
+}
+
+Result<std::vector<std::string>> Workspace::behind_since(NodeNumber node) {
+    TRY_ASSIGN(const Edges edges, edges_to(node));
+    Foreseen foreseen{{}, false};
+    TRY(find_behind_surely(edges, foreseen));
+    return std::move(foreseen.moved.behind);
+}
+
 Result<Workspace::Foreseen> Workspace::foresee(const Asker& asker, NodeNumber target,
                                                Detail detail) {
     const OriginNumber asking = origin_of(asker);
@@ -161,13 +177,7 @@ Result<Workspace::Foreseen> Workspace::foresee(const Asker& asker, NodeNumber ta
     TRY_ASSIGN(const Edges edges, edges_to(target));
     Foreseen foreseen{{}, false};
     foreseen.moved.to = target;
-    TRY(find_behind(edges, foreseen));
-    // A call under way may have changed what it has not booked yet: nobody is accused before a
-    // second look without any.
-    if (!foreseen.moved.behind.empty() || foreseen.vanished) {
-        const auto closed = gate_.close();
-        TRY(find_behind(edges, foreseen));
-    }
+    TRY(find_behind_surely(edges, foreseen));
     TRY_ASSIGN(foreseen.moved.changes, inspector_.changes_to(target, detail));
     foreseen.moved.others = others_in(foreseen.moved.changes, asking);
     return foreseen;

@@ -128,6 +128,7 @@ void print_text(Context& context, const Workspace& workspace, const overlay::Sta
     context.out.line(
         line_words(status.lines, overlay::files_in(status.changes), status.lines_not_counted));
     context.out.print(who_lines(status.changes, log.origins));
+    context.out.print(path_lines(kOutsideTitle, status.outside));
 }
 
 int warn(Context& context, bool wounded, bool out_of_room) {

@@ -207,7 +207,7 @@ S68_a_crash_is_told_until_somebody_answers() {
     on_a_terminal "[K]eep=k" -- -C "$W" recover
     out_has "unwrite was interrupted during a task."
     begin
-    err_has "A task was left unfinished. 1 file was modified."
+    err_has "The last task is still open. 1 file was modified."
     u status
     out_lacks "was interrupted"
     u discard --yes

@@ -39,6 +39,11 @@ S85_what_a_run_made_is_edited_outside() {
 
     say "appended to"
     echo mine >>made
+    u status
+    out_has "Changed outside the mount, which no step records:"
+    out_has "  made"
+    u --json status
+    json 'j["outside"] == ["made"]'
     refused made
     say "in a directory that the run made, and an empty file"
     echo mine >>d/made
