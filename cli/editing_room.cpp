@@ -15,11 +15,27 @@ namespace unwrite::cli {
 
 namespace {
 
+class DaemonJudge final : public overlay::EditJudge {
+ public:
+    /// `session`: as overlay::EditAttempt.
+    DaemonJudge(control::Remote& remote, std::string session)
+        : remote_(remote), session_(std::move(session)) {}
+    Result<overlay::MayEdit> may_edit(const std::string& path, bool write, bool ask) override {
+        return remote_.may_edit(cli::asker(), {path, write, ask, session_});
+    }
+
+ private:
+    control::Remote& remote_;
+    const std::string session_;
+};
+
 class EditingRoom final : public mcp::Room {
  public:
-    EditingRoom(Workspace workspace, std::unique_ptr<overlay::EditFiles> files)
+    EditingRoom(Workspace workspace, std::unique_ptr<DaemonJudge> judge,
+                std::unique_ptr<overlay::EditFiles> files)
         : workspace_(std::move(workspace)),
           reverts_(workspace_.mount().value_or(control::MountPoint())),
+          judge_(std::move(judge)),
           files_(std::move(files)) {}
 
     overlay::Operations& operations() override { return workspace_.operations(); }
@@ -31,16 +47,9 @@ class EditingRoom final : public mcp::Room {
  private:
     Workspace workspace_;
     control::RemoteReverts reverts_;
+    std::unique_ptr<DaemonJudge> judge_;  // of the files
     std::unique_ptr<overlay::EditFiles> files_;
 };
-
-// Only to name the pattern of a refusal: the workspace's own configuration is out of reach here,
-// and it is the daemon that refuses.
-std::shared_ptr<const overlay::Policy> known_policy() {
-    const Result<Config> config = load_user_config();
-    if (!config) return nullptr;
-    return config->policy().value_or(nullptr);
-}
 
 }  // namespace
 
@@ -48,11 +57,13 @@ Result<std::unique_ptr<mcp::Room>> enter_mounted(const std::string& directory, b
     TRY_ASSIGN(Workspace workspace, Workspace::open_mounted(directory));
     auto root = sys::open_at(AT_FDCWD, workspace.root(), O_RDONLY | O_DIRECTORY);
     if (!root) return root.error().with_context("cannot enter " + quote_name(workspace.root()));
-    TRY_ASSIGN(auto files, overlay::EditFiles::open(*std::move(root),
-                                                    {workspace.root(), known_policy(), agent}));
+    const std::string session = agent ? "mcp-" + std::to_string(::getpid()) : "";
+    auto judge = std::make_unique<DaemonJudge>(*workspace.remote(), session);
+    TRY_ASSIGN(auto files,
+               overlay::EditFiles::open(*std::move(root), {workspace.root(), judge.get()}));
     workspace.remote()->keep_connection();
     return std::unique_ptr<mcp::Room>(
-        std::make_unique<EditingRoom>(std::move(workspace), std::move(files)));
+        std::make_unique<EditingRoom>(std::move(workspace), std::move(judge), std::move(files)));
 }
 
 std::string writers_of(const Workspace& workspace) {

@@ -9,7 +9,7 @@
 
 namespace unwrite::cli {
 
-/// `agent`: refusals are explained by what the configuration says of agents. Errors: kNoWorkspace
+/// `agent`: judged as an agent, whoever started it. Errors: kNoWorkspace
 /// when nothing is mounted at or above `directory` (absolute).
 Result<std::unique_ptr<mcp::Room>> enter_mounted(const std::string& directory, bool agent);
 

@@ -45,6 +45,7 @@ const Dispatch::Command Dispatch::kCommands[] = {
     {"refusals", &Dispatch::refusals, true},
     {"policy", &Dispatch::policy, true},
     {"explain", &Dispatch::explain, true},
+    {"may_edit", &Dispatch::may_edit, true},
     {"allow", &Dispatch::allow, false},
     {"reload", &Dispatch::reload, false},
     {"config", &Dispatch::config, false},

@@ -108,6 +108,7 @@ class Dispatch {
     Result<std::string> session_of(const Client& agent);
     Result<Json> policy(Call& call);
     Result<Json> explain(Call& call);
+    Result<Json> may_edit(Call& call);
     Result<Json> allow(Call& call);
     Result<Json> reload(Call& call);
     Result<Json> config(Call& call);

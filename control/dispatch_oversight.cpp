@@ -79,6 +79,19 @@ Result<Json> Dispatch::explain(Call& call) {
     return encode(explained);
 }
 
+Result<Json> Dispatch::may_edit(Call& call) {
+    if (service_.oversight == nullptr) return nobody_oversees();
+    overlay::EditAttempt attempt;
+    TRY(Fields(call.arguments)
+            .get("path", attempt.path)
+            .get("write", attempt.write)
+            .get("ask", attempt.ask)
+            .get("as_session", attempt.session)
+            .done());
+    TRY_ASSIGN(const overlay::MayEdit may, service_.oversight->may_edit(call.asker, attempt));
+    return encode(may);
+}
+
 Result<Json> Dispatch::allow(Call& call) {
     if (service_.oversight == nullptr) return nobody_oversees();
     std::string path;

@@ -69,6 +69,8 @@ class Remote final : public overlay::Operations, public overlay::Oversight {
     void note_refusal(const overlay::Asker& asker, const std::string& command) override;
     Result<std::vector<overlay::RuleShown>> rules() override;
     Result<overlay::Explained> explain(const std::string& path) override;
+    Result<overlay::MayEdit> may_edit(const overlay::Asker& asker,
+                                      const overlay::EditAttempt& attempt) override;
     Result<> allow(const overlay::Asker& asker, const std::string& path, bool agents,
                    std::uint64_t seconds) override;
     Result<overlay::Questioned> questions(const overlay::Watcher& watcher) override;

@@ -26,6 +26,18 @@ Result<overlay::Explained> Remote::explain(const std::string& path) {
     return explained;
 }
 
+Result<overlay::MayEdit> Remote::may_edit(const overlay::Asker& /*asker*/,
+                                          const overlay::EditAttempt& attempt) {
+    TRY_ASSIGN(const Json json,
+               ask("may_edit", Json{{"path", encode_bytes(attempt.path)},
+                                    {"write", attempt.write},
+                                    {"ask", attempt.ask},
+                                    {"as_session", encode_bytes(attempt.session)}}));
+    overlay::MayEdit may;
+    TRY(decode(json, may));
+    return may;
+}
+
 // The daemon sees by itself who asks.
 Result<> Remote::allow(const overlay::Asker& /*asker*/, const std::string& path, bool agents,
                        std::uint64_t seconds) {

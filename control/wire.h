@@ -56,6 +56,7 @@ Json encode(const overlay::AuditTrail& trail);
 Json encode(const overlay::RuleShown& rule);
 Json encode(const overlay::Judged& judged);
 Json encode(const overlay::Explained& explained);
+Json encode(const overlay::MayEdit& may);
 Json encode(const overlay::Question& question);
 Json encode(const overlay::Questioned& questioned);
 /// "none", "own" or "all".
@@ -82,6 +83,7 @@ Result<> decode(const Json& json, overlay::AuditTrail& trail);
 Result<> decode(const Json& json, overlay::RuleShown& rule);
 Result<> decode(const Json& json, overlay::Judged& judged);
 Result<> decode(const Json& json, overlay::Explained& explained);
+Result<> decode(const Json& json, overlay::MayEdit& may);
 Result<> decode(const Json& json, overlay::Question& question);
 Result<> decode(const Json& json, overlay::Questioned& questioned);
 /// Reads the member "consent"; absent leaves it as it was.

@@ -93,6 +93,28 @@ Result<> decode(const Json& json, overlay::Explained& explained) {
         .done();
 }
 
+Json encode(const overlay::MayEdit& may) {
+    return Json{{"granted", may.granted},
+                {"asks", may.asks},
+                {"pattern", encode_bytes(may.pattern)},
+                {"source", encode_bytes(may.source)},
+                {"reason", encode_bytes(may.reason)},
+                {"question", may.question},
+                {"waits", may.waits}};
+}
+
+Result<> decode(const Json& json, overlay::MayEdit& may) {
+    return Fields(json)
+        .get("granted", may.granted)
+        .get("asks", may.asks)
+        .get("pattern", may.pattern)
+        .get("source", may.source)
+        .get("reason", may.reason)
+        .get("question", may.question)
+        .get("waits", may.waits)
+        .done();
+}
+
 Json encode(const overlay::Question& question) {
     return Json{{"number", question.number},
                 {"state", question.state},

@@ -283,7 +283,7 @@ Result<> Editing::carry_out(EditRoom& room, const EditPlan& plan) {
     EditRecord record;
     record.token = room.files.token();
     for (const PlannedFile& file : plan.files) {
-        TRY(room.files.may_write(file.path));
+        TRY(room.files.may_write(file.path, /*ask=*/true));
         record.files.push_back({file.path,
                                 file.remains ? std::optional(file.hash_after) : std::nullopt,
                                 file.existed});
@@ -364,7 +364,7 @@ edit::AnsweredPlan Editing::foresee(EditRoom& room, const edit::EditRequest& req
     edit::AnsweredPlan made = plan(room, request);
     if (made.response.status != edit::EditStatus::kOk) tell_who_changed(room, made.response);
     for (const PlannedFile& file : made.plan.files) {
-        const auto may = room.files.may_write(file.path);
+        const auto may = room.files.may_write(file.path, /*ask=*/false);
         if (may) continue;
         made.response.path = file.path;
         edit::fail(made.response, may.error());

@@ -104,25 +104,6 @@ Result<> EditFiles::lock() {
                  "try again when it has ended");
 }
 
-const Rule* EditFiles::refusing(const std::string& path, bool write, bool agent) const {
-    if (!options_.policy) return nullptr;
-    const Verdict verdict = options_.policy->judge(path, S_IFREG, agent);
-    if (write && !verdict.may_write) return verdict.writing;
-    if (!verdict.may_read || verdict.hidden) return verdict.reading;
-    return nullptr;
-}
-
-Error EditFiles::denied(const std::string& path, bool write) const {
-    const Rule* rule = refusing(path, write, options_.agent);
-    // The mount has refused, and knows better who asks.
-    if (rule == nullptr) rule = refusing(path, write, true);
-    const std::string shown = edit::displayed(path);
-    if (rule == nullptr) return {ErrorKind::kRefused, EACCES, shown + ": permission denied"};
-    return {ErrorKind::kRefused, EACCES,
-            "Path '" + shown + "' matched denied pattern '" + rule->pattern + "' (" + rule->source +
-                ")" + (rule->reason.empty() ? "" : ": " + rule->reason)};
-}
-
 // What failed in the end, in words.
 Error EditFiles::refusal(const std::string& path, const Error& error) const {
     if (error.number() == ECANCELED || error.number() == EEXIST) return changed(path);
@@ -248,7 +229,7 @@ Result<FileState> EditFiles::state_at(const Place& place, const std::string& pat
 Result<FileState> EditFiles::look(const std::string& path, std::uint64_t max_bytes) {
     TRY_ASSIGN(const std::string clean, relative(path));
     TRY_ASSIGN(const std::string where, resolved(clean));
-    if (refusing(where, false, options_.agent) != nullptr) return denied(where, false);
+    TRY(permitted(where, false, false));
     FileState state;
     state.path = where;
     if (where.empty()) {
@@ -259,19 +240,6 @@ Result<FileState> EditFiles::look(const std::string& path, std::uint64_t max_byt
     if (!place && place.error().number() == ENOENT) return state;
     if (!place) return std::move(place).error();
     return state_at(*place, where, max_bytes);
-}
-
-Result<> EditFiles::allowed(const std::string& path) {
-    if (refusing(path, true, options_.agent) != nullptr)
-        return Error(ErrorKind::kRefused, EACCES, "denied pattern");
-    const auto place = place_of(path);
-    if (!place && place.error().kind() == ErrorKind::kRefused) return place.error();
-    return {};
-}
-
-Result<> EditFiles::may_write(const std::string& path) const {
-    if (refusing(path, true, options_.agent) != nullptr) return denied(path, true);
-    return {};
 }
 
 Result<FileState> EditFiles::look(const std::string& path) {

@@ -11,16 +11,22 @@
 #include "base/unique_fd.h"
 #include "edit/plan.h"
 #include "edit/undo_entry.h"
-#include "overlay/policy.h"
+#include "overlay/oversight.h"
 
 namespace unwrite::overlay {
 
+/// Who says what the tools may read and write: the daemon (Oversight::may_edit). The mount decides
+/// all the same when it happens.
+class EditJudge {
+ public:
+    virtual ~EditJudge() = default;
+    /// `ask`: a person is asked where the rules say so.
+    virtual Result<MayEdit> may_edit(const std::string& path, bool write, bool ask) = 0;
+};
+
 struct EditFilesOptions {
-    std::string root_name{};  ///< absolute path of the root: absolute paths below it are taken
-    /// What the mount is known to refuse, so that the refusal can name the pattern; the mount
-    /// decides all the same. May be null.
-    std::shared_ptr<const Policy> policy{};
-    bool agent = true;  ///< judged as an agent
+    std::string root_name{};     ///< absolute path of the root: absolute paths below it are taken
+    EditJudge* judge = nullptr;  ///< outlives the files; null: the mount alone
 };
 
 class EditFiles final : public edit::Files, public edit::UndoFiles {
@@ -46,8 +52,9 @@ class EditFiles final : public edit::Files, public edit::UndoFiles {
                      std::optional<std::uint32_t> mode) override;
     void drop_prepared() override;
     Result<> allowed(const std::string& path) override;
-    /// As allowed(), with the words for an edit.
-    Result<> may_write(const std::string& path) const;
+    /// As allowed(), with the words for an edit. `ask`: waits for a person where the rules say that
+    /// one is to be asked; else that is no refusal.
+    Result<> may_write(const std::string& path, bool ask) const;
     Result<edit::FileState> look(const std::string& path) override;
     /// The new name is on the disk as soon as no file of its directory is prepared any more.
     Result<> put(const std::string& path, const std::optional<Digest>& expected,
@@ -97,7 +104,7 @@ class EditFiles final : public edit::Files, public edit::UndoFiles {
     Result<> put_nameless(const Place& place, const edit::FileState& now, const UniqueFd& file,
                           std::optional<std::uint32_t> mode) const;
     Result<> put_beside(const Place& place, bool replaces, const std::string& temporary) const;
-    const Rule* refusing(const std::string& path, bool write, bool agent) const;
+    Result<> permitted(const std::string& path, bool write, bool ask) const;
     Error denied(const std::string& path, bool write) const;
     Error refusal(const std::string& path, const Error& error) const;
 

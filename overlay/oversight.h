@@ -57,6 +57,27 @@ struct Question {
     std::uint64_t waiting = 0;  ///< requests that wait for the answer
 };
 
+/// What a tool that edits files wants to do.
+struct EditAttempt {
+    std::string path;    ///< relative to the root; what is not there is taken for a file
+    bool write = false;  ///< else only read
+    bool ask = false;    ///< a person is asked where the rules say so
+    /// One that the daemon does not know as an agent is judged as one, of this session. Empty: as
+    /// what it is.
+    std::string session;
+};
+
+struct MayEdit {
+    bool granted = true;
+    bool asks = false;  ///< the rule wants a person to be asked
+    /// The rule, unless it is granted without; empty: one for another name of the same file.
+    std::string pattern;
+    std::string source;
+    std::string reason;
+    QuestionNumber question = 0;  ///< that a person is, or would have been, asked
+    bool waits = false;           ///< the question is open: attempt it again
+};
+
 /// The open questions and the newest others, oldest first.
 struct Questioned {
     std::uint64_t version = 0;  ///< grows with each change
@@ -86,6 +107,9 @@ class Oversight {
     virtual Result<std::vector<RuleShown>> rules() = 0;
     /// `path`: relative to the root; what is not there is taken for a file.
     virtual Result<Explained> explain(const std::string& path) = 0;
+    /// Whether the attempt would be refused. Where the change itself is asked about when it is made
+    /// (the asker is known as an agent, or is the user), it is granted.
+    virtual Result<MayEdit> may_edit(const Asker& asker, const EditAttempt& attempt) = 0;
     /// `path` and what is below may be read and written, by the user and, with `agents`, by agents,
     /// whatever the rules say; for `seconds`, 0: as long as the workspace is open. In the audit
     /// log. kUsage when no policy is in force.

@@ -91,16 +91,15 @@ bool PolicedTree::is_in_old_place(const Rule& rule, const std::string& path) con
 
 // ---- bytes
 
-std::optional<std::string> PolicedTree::bytes_at(const Spot& spot) const {
-    const auto directory = objects_.open(spot.parent, Access::kPath);
-    if (!directory) return std::nullopt;
-    const auto found = sys::open_at((*directory)->fd.get(), spot.name, O_PATH | O_NOFOLLOW);
-    if (!found && found.error().number() == ENOENT) return std::string();
-    const auto x = found ? sys::statx_at(found->get(), "") : Result<sys::StatX>(found.error());
+namespace {
+
+// Of a regular file that is not too large to be judged by its bytes.
+std::optional<std::string> bytes_in(int fd) {
+    const auto x = sys::statx_at(fd, "");
     if (!x || !S_ISREG(x->st.st_mode)) return std::nullopt;
     const auto size = static_cast<std::uint64_t>(x->st.st_size);
     if (size > Beginning::kMostBytes) return std::nullopt;
-    const auto readable = sys::open_unseen(found->get(), O_RDONLY);
+    const auto readable = sys::open_unseen(fd, O_RDONLY);
     if (!readable) return std::nullopt;
     std::string bytes(size, '\0');
     const auto count = sys::read_at(readable->get(), std::as_writable_bytes(std::span(bytes)), 0);
@@ -108,9 +107,23 @@ std::optional<std::string> PolicedTree::bytes_at(const Spot& spot) const {
     return bytes;
 }
 
+}  // namespace
+
+std::optional<std::string> PolicedTree::bytes_at(const Spot& spot) const {
+    const auto directory = objects_.open(spot.parent, Access::kPath);
+    if (!directory) return std::nullopt;
+    const auto found = sys::open_at((*directory)->fd.get(), spot.name, O_PATH | O_NOFOLLOW);
+    if (!found && found.error().number() == ENOENT) return std::string();
+    return found ? bytes_in(found->get()) : std::nullopt;
+}
+
 std::optional<std::string> PolicedTree::bytes_of(NodeId id) const {
-    const auto spot = spot_of({.id = id});
-    return spot ? bytes_at(*spot) : std::nullopt;
+    if (const auto spot = spot_of({.id = id})) return bytes_at(*spot);
+    // The new bytes of an edit have no name yet (exchange.h).
+    const auto object = objects_.get(id);
+    if (!object) return std::nullopt;
+    const auto handle = objects_.open(*object, Access::kPath);
+    return handle ? bytes_in((*handle)->fd.get()) : std::nullopt;
 }
 
 PolicedTree::BytesLeft PolicedTree::as_it_is(NodeId id) const {

@@ -147,6 +147,12 @@ Questions::Verdict Questions::judge(const About& about, bool can_wait) {
     return {false, 0, std::string(kNobody) + ", question " + std::to_string(row->shown.number)};
 }
 
+QuestionNumber Questions::number_of(const About& about) {
+    const std::lock_guard lock(mutex_);
+    const Row* row = find(key_of(about));
+    return row == nullptr ? 0 : row->shown.number;
+}
+
 bool Questions::await(QuestionNumber question, Ticket ticket) {
     const std::lock_guard lock(mutex_);
     const auto found = rows_.find(question);

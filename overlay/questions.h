@@ -48,6 +48,9 @@ class Questions final : public Waiting {
     /// `can_wait`: the request can be kept until there is an answer.
     Verdict judge(const About& about, bool can_wait);
 
+    /// Of the question about this; 0: there is none.
+    QuestionNumber number_of(const About& about);
+
     /// As Oversight has them.
     Questioned look(const Watcher& watcher);
     Result<Question> answer(const Asker& asker, QuestionNumber number, bool approve,

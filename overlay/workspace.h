@@ -85,6 +85,7 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     void note_refusal(const Asker& asker, const std::string& command) override;
     Result<std::vector<RuleShown>> rules() override;
     Result<Explained> explain(const std::string& path) override;
+    Result<MayEdit> may_edit(const Asker& asker, const EditAttempt& attempt) override;
     Result<> allow(const Asker& asker, const std::string& path, bool agents,
                    std::uint64_t seconds) override;
     Result<Questioned> questions(const Watcher& watcher) override;

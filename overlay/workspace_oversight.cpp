@@ -71,6 +71,43 @@ Result<Explained> Workspace::explain(const std::string& path) {
     return explained;
 }
 
+// A server of tools that was not started by a run is an agent all the same. The mount does not know
+// it as one, so its questions are asked here.
+Result<MayEdit> Workspace::may_edit(const Asker& asker, const EditAttempt& attempt) {
+    MayEdit may;
+    if (!policed_) return may;
+    TRY_ASSIGN(const Explained explained, explain(attempt.path));
+    const bool known = origins_->is_agent(asker.pid);
+    const bool agent = known || !attempt.session.empty();
+    const Judged& judged = agent ? explained.agent : explained.user;
+    const bool may_read = judged.may_read && !judged.hidden;
+    if (may_read && (!attempt.write || judged.may_write)) return may;
+    const Verdict verdict = policed_->rulebook().now().judge(attempt.path, S_IFREG, agent);
+    const Rule* rule = may_read ? verdict.writing : verdict.reading;
+    if (rule != nullptr) {
+        may.pattern = rule->pattern;
+        may.source = rule->source;
+        may.reason = rule->reason;
+    }
+    may.asks = may_read && judged.asks;
+    may.granted = may.asks && (known || !agent);
+    if (!may.asks || may.granted || !attempt.ask) return may;
+    questions_.expire();
+    Questions::About about;
+    about.operation = "edit";
+    about.path = attempt.path;
+    about.rule = judged.writing;
+    about.session = attempt.session;
+    about.pid = asker.pid;
+    about.uid = asker.uid;
+    about.error = EACCES;
+    const Questions::Verdict answer = questions_.judge(about, /*can_wait=*/true);
+    may.granted = answer.granted;
+    may.waits = answer.wait_for != 0;
+    may.question = may.waits ? answer.wait_for : questions_.number_of(about);
+    return may;
+}
+
 Result<> Workspace::allow(const Asker& asker, const std::string& path, bool agents,
                           std::uint64_t seconds) {
     if (!policed_) return no_policy("allow a path");

@@ -1,5 +1,6 @@
 # The tools of an agent: `unwrite mcp` as its clients speak to it (tools_client.py, approving_client.py,
-# foreign_client.py, killed_client.py, racing_client.py, answers_client.py), and read, edit and apply.
+# foreign_client.py, killed_client.py, racing_client.py, answers_client.py,
+# judged_client.py), and read, edit and apply.
 # shellcheck shell=bash
 
 client() { python3 "$here/tools_client.py" "$@"; }
@@ -21,6 +22,27 @@ S140_S155_S160_errors_that_say_what_to_do() {
     begin
     python3 "$here/answers_client.py" to_act_on "$program" "$W" "$daemon"
     cd /
+}
+
+S10_S142_S143_the_mount_judges_the_tools() {
+    mkdir -m 700 "$W/.unwrite"
+    {
+        printf '[[policy.rule]]\npattern = "asked/**"\naction = "ask"\n'
+        for path in kept other 'gen/**'; do printf '[[policy.rule]]\npattern = "%s"\naction = "deny-write"\n' "$path"; done
+        printf '[[policy.rule]]\npattern = "!gen/yes"\n'
+    } >"$W/.unwrite/config.toml"
+    printf 'one\n' >"$W/kept"
+    printf 'one\n' >"$W/other"
+    printf 'SECRET=1\n' >"$W/.env"
+    git init -q "$W"
+    begin
+    python3 "$here/judged_client.py" judged_in_a_run "$program" "$W"
+    python3 "$here/judged_client.py" judged "$program" "$W"
+    say "the user's own edits are judged as the user's"
+    u edit other --old one --new 1
+    equal other 1
+    cd /
+    check_state
 }
 
 S2_S131_any_input_has_an_answer() {
@@ -108,7 +130,7 @@ S15_S145_interrupted_means_whole_or_nothing() {
 
 S15_S66_S145_S160_an_edit_that_fails_half_way_leaves_what_was() {
     mkdir -m 700 "$W/.unwrite"
-    printf '[[policy.rule]]\npattern = "kept"\naction = "deny-write"\nfor = "everyone"\n' >"$W/.unwrite/config.toml"
+    printf '[[policy.rule]]\npattern = "kept"\naction = "ask"\nfor = "everyone"\n' >"$W/.unwrite/config.toml"
     printf 'one\ntwo\n' >"$W/kept"
     begin
     expect 0 policy explain kept

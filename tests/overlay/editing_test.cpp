@@ -41,10 +41,10 @@ class EditFilesTest : public testing::Test {
         std::ifstream file(path);
         return {std::istreambuf_iterator<char>(file), {}};
     }
-    std::unique_ptr<EditFiles> open(std::shared_ptr<const Policy> policy = nullptr) {
+    std::unique_ptr<EditFiles> open(EditJudge* judge = nullptr) {
         auto fd = sys::open_at(AT_FDCWD, root_, O_RDONLY | O_DIRECTORY);
         EXPECT_TRUE(fd);
-        auto files = EditFiles::open(*std::move(fd), {root_, std::move(policy), true});
+        auto files = EditFiles::open(*std::move(fd), {root_, judge});
         EXPECT_TRUE(files);
         return *std::move(files);
     }
@@ -106,16 +106,52 @@ TEST_F(EditFilesTest, S23_S145_what_is_not_expected_is_not_replaced) {
     EXPECT_EQ(std::distance(fs::directory_iterator(root_ + "/d"), {}), 2);
 }
 
+// Answers what it is told, and counts.
+class Judge final : public EditJudge {
+ public:
+    Result<MayEdit> may_edit(const std::string& path, bool write, bool ask) override {
+        ++asked;
+        if (path == "d/f" || !write) return MayEdit{};
+        MayEdit now = answer;
+        if (ask && waits > 0 && waits-- > 0) now.waits = true;
+        if (ask && waits == 0 && then_granted) now = MayEdit{};
+        return now;
+    }
+
+    MayEdit answer{.granted = false, .pattern = "d/*.pem", .source = "x.toml:1", .reason = "why"};
+    int asked = 0;
+    int waits = 0;
+    bool then_granted = false;
+};
+
 TEST_F(EditFilesTest, S10_S21_a_denied_path_is_refused_with_its_pattern) {
-    auto policy = Policy::compile({{.pattern = "d/*.pem", .reason = "why", .source = "x.toml:1"}});
-    ASSERT_TRUE(policy);
-    const auto files = open(*policy);
-    const auto denied = files->may_write("d/a.pem");
+    Judge judge;
+    const auto files = open(&judge);
+    const auto denied = files->may_write("d/a.pem", true);
     ASSERT_FALSE(denied);
     EXPECT_EQ(denied.error().message(),
               "Path 'd/a.pem' matched denied pattern 'd/*.pem' (x.toml:1): why");
     EXPECT_EQ(files->allowed("d/a.pem").error().message(), "denied pattern");
     EXPECT_TRUE(files->allowed("d/f"));
+}
+
+TEST_F(EditFilesTest, S10_S143_where_a_person_is_asked_the_edit_waits_for_the_answer) {
+    Judge judge;
+    judge.answer.asks = true;
+    judge.answer.question = 7;
+    const auto files = open(&judge);
+    const auto refused = files->may_write("d/a.pem", true);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().message(),
+              "Path 'd/a.pem' needs the user's approval: 'd/*.pem' (x.toml:1): why");
+    EXPECT_EQ(refused.error().advice(),
+              "Ask the user to run `unwrite approve 7`, and make the same call again.");
+    EXPECT_TRUE(files->may_write("d/a.pem", false)) << "only foreseen: nobody is asked";
+    judge.asked = 0;
+    judge.waits = 2;
+    judge.then_granted = true;
+    EXPECT_TRUE(files->may_write("d/a.pem", true));
+    EXPECT_GE(judge.asked, 2);
 }
 
 TEST(EditRecord, S166_what_an_edit_is_about_to_do_can_be_read_back) {

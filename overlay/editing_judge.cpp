@@ -1,0 +1,81 @@
+// What the tools may read and write, in words: the daemon judges.
+#include <poll.h>
+
+#include <cerrno>
+
+#include "edit/text_safety.h"
+#include "overlay/editing_files.h"
+
+namespace unwrite::overlay {
+
+namespace {
+
+constexpr int kAskAgainMs = 100;
+
+Error refused_by(const MayEdit& may, const std::string& path) {
+    const std::string shown = edit::displayed(path);
+    const std::string rule = "'" + may.pattern + "' (" + may.source + ")" +
+                             (may.reason.empty() ? "" : ": " + may.reason);
+    if (may.asks) {
+        const std::string number = std::to_string(may.question);
+        return {
+            ErrorKind::kRefused, EACCES, "Path '" + shown + "' needs the user's approval: " + rule,
+            may.question == 0 ? "Ask the user to allow it with `unwrite policy allow --agents " +
+                                    shown + "`, and make the same call again."
+                              : "Ask the user to run `unwrite approve " + number +
+                                    "`, and make the same call again."};
+    }
+    const std::string advice =
+        "Leave this file alone, or ask the user to allow it with `unwrite "
+        "policy allow --agents " +
+        shown + "`.";
+    if (may.pattern.empty())
+        return {ErrorKind::kRefused, EACCES,
+                "Path '" + shown + "' is another name of a protected file", advice};
+    return {ErrorKind::kRefused, EACCES, "Path '" + shown + "' matched denied pattern " + rule,
+            advice};
+}
+
+}  // namespace
+
+// While the question is open, the answer is that it waits. Another question means that the first
+// was not answered in time.
+Result<> EditFiles::permitted(const std::string& path, bool write, bool ask) const {
+    if (options_.judge == nullptr) return {};
+    QuestionNumber asked = 0;
+    for (;;) {
+        TRY_ASSIGN(const MayEdit may, options_.judge->may_edit(path, write, ask));
+        if (may.granted || (may.asks && !ask)) return {};
+        if (!may.waits || (asked != 0 && may.question != asked)) return refused_by(may, path);
+        asked = may.question;
+        ::poll(nullptr, 0, kAskAgainMs);
+    }
+}
+
+// The mount has refused. The daemon says why, as far as it is the rules.
+Error EditFiles::denied(const std::string& path, bool write) const {
+    if (options_.judge != nullptr) {
+        const auto may = options_.judge->may_edit(path, write, false);
+        if (may && (!may->granted || may->asks)) return refused_by(*may, path);
+    }
+    return {ErrorKind::kRefused, EACCES, edit::displayed(path) + ": permission denied"};
+}
+
+Result<> EditFiles::allowed(const std::string& path) {
+    if (auto may = permitted(path, true, true); !may) {
+        if (may.error().kind() != ErrorKind::kRefused) return may;
+        const bool asks = may.error().message().find("matched denied pattern") == std::string::npos;
+        return Error(ErrorKind::kRefused, EACCES,
+                     asks ? "the user's approval is needed" : "denied pattern",
+                     may.error().advice());
+    }
+    const auto place = place_of(path);
+    if (!place && place.error().kind() == ErrorKind::kRefused) return place.error();
+    return {};
+}
+
+Result<> EditFiles::may_write(const std::string& path, bool ask) const {
+    return permitted(path, true, ask);
+}
+
+}  // namespace unwrite::overlay
