@@ -130,6 +130,32 @@ Result<std::string> path_in_mount(const Context& context, const std::string& pat
     return plain;
 }
 
+int exit_code(const overlay::EditAnswer& answer) {
+    const edit::EditResponse& response = answer.response;
+    if (!answer.failed) return response.files.empty() ? kNothingToDo : kDone;
+    if (response.status == edit::EditStatus::kStaleFile) return kConflict;
+    switch (response.kind) {
+        case ErrorKind::kRefused:
+        case ErrorKind::kNoWorkspace:
+        case ErrorKind::kRecovery:
+            return cli::exit_code(Error(response.kind, 0, ""));
+        default:
+            return kFailed;
+    }
+}
+
+Error failure_of(const overlay::EditAnswer& answer) {
+    const edit::EditResponse& response = answer.response;
+    std::string text = answer.text;
+    const bool is_said = text.find(" of the patch)") != std::string::npos;
+    if (response.patch_line && !is_said)
+        text += " (line " + std::to_string(*response.patch_line) + " of the patch)";
+    if (!response.candidates.empty()) text += "\nSimilar lines of the file:";
+    for (const edit::Candidate& candidate : response.candidates)
+        text += "\n  " + std::to_string(candidate.line) + ": " + candidate.preview;
+    return {response.kind, 0, text};
+}
+
 Result<std::string> read_input(const std::string& file, std::size_t most) {
     UniqueFd opened;
     if (file != "-") {

@@ -6,6 +6,7 @@
 
 #include "cli/workspace.h"
 #include "mcp/room.h"
+#include "overlay/editing.h"
 
 namespace unwrite::cli {
 
@@ -34,6 +35,12 @@ void tell_in_use(Context& context, const std::vector<std::string>& paths);
 /// What a path of the command line is called below the mount's root: it is meant from where the
 /// command was asked. kUsage when it lies outside.
 Result<std::string> path_in_mount(const Context& context, const std::string& path);
+
+/// What an edit ends with: 3 when nothing changed, 4 when a rule forbids it, 5 when the file is not
+/// what was expected, 1 for all else.
+int exit_code(const overlay::EditAnswer& answer);
+/// Why it failed, with the place in the patch and the lines that may have been meant.
+Error failure_of(const overlay::EditAnswer& answer);
 
 /// All of a standard stream or file, at most `most` bytes. kUsage when there are more.
 Result<std::string> read_input(const std::string& file, std::size_t most);

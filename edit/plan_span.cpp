@@ -12,6 +12,7 @@ EditResponse refused(const Request& request, EditAction action, EditStatus statu
     EditResponse response;
     response.action = action;
     response.status = status;
+    response.kind = error.kind();
     response.message = error.message();
     response.next = error.advice();
     response.path = request.path;

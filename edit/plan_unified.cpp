@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <map>
+#include <set>
 
 #include "edit/line_changes.h"
 #include "edit/plan.h"
@@ -18,6 +19,9 @@ struct Staged {
     std::string bytes{};
     std::optional<std::string> moved{};  // what it holds where it was renamed to
     std::optional<bool> executable{};
+    // Something was renamed to its place already, and it is to be renamed itself, later.
+    std::optional<std::string> displaced{};
+    bool displaced_executable = false;
 };
 
 // The names of a patch come from anywhere; each must lead down from the root.
@@ -43,10 +47,18 @@ class UnifiedPlanner {
                    EditResponse& told)
         : settings_(settings), files_(files), seen_(seen), told_(told) {}
 
+    /// Where files are renamed from: their places become free.
+    void note_renames(const std::vector<FilePatch>& patches);
     Result<> add(const FilePatch& patch);
     Result<EditPlan> finish() &&;
 
  private:
+    struct Source {
+        std::string bytes{};
+        bool executable = false;
+        bool stays = false;  // something else is at its place by now
+    };
+    Source take(std::size_t from);
     Result<std::size_t> staged(const std::string& path);
     Result<> change(const FilePatch& patch, std::size_t target, const std::string& shown);
     Result<std::string> new_bytes(const FilePatch& patch, const std::string& bytes) const;
@@ -58,7 +70,25 @@ class UnifiedPlanner {
     EditResponse& told_;
     std::map<std::string, std::size_t> by_path_;  // FileState::path -> index
     std::vector<Staged> staged_;                  // in the order of the patch
+    std::multiset<std::string> renamed_;          // places that later renames leave
 };
+
+void UnifiedPlanner::note_renames(const std::vector<FilePatch>& patches) {
+    for (const FilePatch& patch : patches) {
+        const bool renames = patch.old_path && patch.new_path && *patch.old_path != *patch.new_path;
+        if (renames && !patch.copies) renamed_.insert(*patch.old_path);
+    }
+}
+
+UnifiedPlanner::Source UnifiedPlanner::take(std::size_t from) {
+    Staged& one = staged_[from];
+    if (one.displaced) {
+        Source source{*std::move(one.displaced), one.displaced_executable, true};
+        one.displaced.reset();
+        return source;
+    }
+    return {one.bytes, one.executable.value_or(is_executable(one.file)), false};
+}
 
 Result<std::size_t> UnifiedPlanner::staged(const std::string& path) {
     if (leads_out(path)) return patch_failed(path, "Invalid path");
@@ -87,18 +117,26 @@ Result<std::string> UnifiedPlanner::new_bytes(const FilePatch& patch,
 
 Result<> UnifiedPlanner::change(const FilePatch& patch, std::size_t target,
                                 const std::string& shown) {
-    if (staged_[target].exists) return patch_failed(shown, "File already exists");
-    std::string source;
+    Source source;
     std::optional<std::size_t> from;
     if (patch.old_path) {
         TRY_ASSIGN(from, staged(*patch.old_path));
         if (!staged_[*from].exists) return patch_failed(*patch.old_path, "File does not exist");
-        source = staged_[*from].bytes;
-        staged_[target].executable =
-            staged_[*from].executable.value_or(is_executable(staged_[*from].file));
-        if (!patch.copies) staged_[*from].exists = false;
+        source = take(*from);
+        if (!patch.copies && !source.stays) staged_[*from].exists = false;
+        if (const auto left = renamed_.find(*patch.old_path);
+            !patch.copies && left != renamed_.end())
+            renamed_.erase(left);
     }
-    TRY_ASSIGN(staged_[target].bytes, new_bytes(patch, source));
+    if (Staged& there = staged_[target]; there.exists) {
+        // Swapped names: what is there moves on with a later rename of the same patch.
+        if (!renamed_.contains(shown) || there.displaced)
+            return patch_failed(shown, "File already exists");
+        there.displaced = there.bytes;
+        there.displaced_executable = there.executable.value_or(is_executable(there.file));
+    }
+    if (from) staged_[target].executable = source.executable;
+    TRY_ASSIGN(staged_[target].bytes, new_bytes(patch, source.bytes));
     staged_[target].exists = true;
     if (from && !patch.copies) staged_[*from].moved = staged_[target].bytes;
     return {};
@@ -164,6 +202,7 @@ Result<EditPlan> plan_unified(std::string_view patch, unsigned strip, const Sett
         return patch_failed("<patch>", parsed.error().message() + at_line(line));
     }
     UnifiedPlanner planner(settings, files, seen, response);
+    planner.note_renames(*parsed);
     for (const FilePatch& file : *parsed)
         TRY(planner.add(file));
     return std::move(planner).finish();

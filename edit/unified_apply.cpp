@@ -87,6 +87,7 @@ bool Application::append(const Lines& lines) {
 
 Result<> Application::carry_out(const Hunk& hunk) {
     ++number_;
+    if (hunk.of_nothing && !lines_.empty()) return failed(hunk, "is for an empty file");
     const Lines older = side_of(hunk, '-');
     TRY_ASSIGN(const std::size_t place, place_of(hunk, older));
     const auto first = lines_.begin() + static_cast<std::ptrdiff_t>(next_);
@@ -112,11 +113,17 @@ Result<std::string> Application::finish() {
 Result<std::string> apply_hunks(const std::vector<Hunk>& hunks, std::string_view bytes,
                                 std::uint64_t* failed_line) {
     Application application(bytes);
+    const bool to_nothing =
+        std::any_of(hunks.begin(), hunks.end(), [](const Hunk& hunk) { return hunk.to_nothing; });
     for (const Hunk& hunk : hunks) {
         if (failed_line != nullptr) *failed_line = hunk.patch_line;
         TRY(application.carry_out(hunk));
     }
-    return application.finish();
+    auto after = application.finish();
+    if (after && to_nothing && !after->empty())
+        return Error(ErrorKind::kConflict, EINVAL,
+                     "The patch empties the file but leaves lines in it");
+    return after;
 }
 
 }  // namespace unwrite::edit

@@ -47,6 +47,18 @@ std::optional<std::string> label_name(std::string_view label) {
     return std::string(label.substr(0, label.find('\t')));
 }
 
+bool is_dated_absent(std::string_view label) {
+    const std::size_t tab = label.rfind('\t');
+    if (tab == std::string_view::npos) return false;
+    const std::string_view date = label.substr(tab + 1);
+    // In the local time of whoever made it, which is less than a day away.
+    const bool at_midnight = date.starts_with("1970-01-01 ") || date.starts_with("1969-12-31 ");
+    const std::string_view minutes = date.substr(std::min<std::size_t>(13, date.size()), 6);
+    const bool whole =
+        minutes == ":00:00" || minutes == ":30:00" || minutes == ":45:00" || minutes == ":15:00";
+    return at_midnight && whole;
+}
+
 std::optional<TwoNames> git_names(std::string_view text, unsigned strip) {
     if (text.starts_with('"')) {
         const auto first = unquoted_name(text);

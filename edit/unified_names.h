@@ -14,6 +14,10 @@ std::optional<std::string> stripped(std::string_view name, unsigned strip);
 /// quoted wrongly. "/dev/null" is returned as it is.
 std::optional<std::string> label_name(std::string_view label);
 
+/// Whether the label ("--- name", a tab and a date) has the date that diff(1) gives to a file that
+/// is not there: the beginning of 1970.
+bool is_dated_absent(std::string_view label);
+
 struct TwoNames {
     std::string older{};
     std::string newer{};

@@ -15,6 +15,12 @@ constexpr std::uint64_t kMostLines = 1ULL << 31;
 // What the header lines of one file have said so far.
 struct Header {
     bool git = false;
+    bool labelled = false;
+    bool changes_metadata = false;
+    bool from = false;        // a rename or copy says from where
+    bool to = false;          // and to where
+    bool old_absent = false;  // diff(1) has the date of an absent file
+    bool new_absent = false;
     bool creates = false;
     bool deletes = false;
     bool renames = false;
@@ -101,11 +107,21 @@ Error Parser::failed(const std::string& reason) {
 Result<> Parser::finish_file() {
     if (!open_) return {};
     FilePatch& file = open_->file;
+    if (open_->from != open_->to) return failed("A rename or copy is cut off");
+    // diff -N compares with a file that is not there, and says so by its date alone.
+    if (open_->old_absent && file.hunks.size() == 1 && file.hunks[0].of_nothing)
+        open_->creates = true;
+    if (open_->new_absent && file.hunks.size() == 1 && file.hunks[0].to_nothing)
+        open_->deletes = true;
     if (open_->creates) file.old_path.reset();
     if (open_->deletes) file.new_path.reset();
     if (!file.old_path && !file.new_path) return failed("A file without a name");
     if (file.old_path && file.new_path && *file.old_path != *file.new_path && !open_->renames)
         return failed("The names of a file differ, but it is not renamed");
+    const bool says_enough =
+        open_->changes_metadata || open_->creates || open_->deletes || open_->renames;
+    if (file.hunks.empty() && (open_->labelled || !says_enough))
+        return failed("The patch of a file is cut off: it has no hunk");
     files_.push_back(std::move(file));
     open_.reset();
     return {};
@@ -128,6 +144,7 @@ Result<> Parser::mode(std::string_view text, bool wanted) {
     if (text == "120000") return failed("Symbolic links cannot be patched");
     if (text == "160000") return failed("Submodules cannot be patched");
     if (text != "100644" && text != "100755") return failed("Unknown file mode");
+    open_->changes_metadata = open_->changes_metadata || wanted;
     if (wanted) open_->file.executable = text == "100755";
     return {};
 }
@@ -153,13 +170,17 @@ Result<bool> Parser::extended_header(std::string_view line) {
     } else if (take(line, "new mode ")) {
         done = mode(line, true);
     } else if (take(line, "rename from ")) {
+        open_->from = true;
         done = name(line, file.old_path);
     } else if (take(line, "rename to ")) {
+        open_->to = true;
         done = name(line, file.new_path);
     } else if (take(line, "copy from ")) {
         file.copies = true;
+        open_->from = true;
         done = name(line, file.old_path);
     } else if (take(line, "copy to ")) {
+        open_->to = true;
         done = name(line, file.new_path);
     } else if (line == "GIT binary patch" ||
                (line.starts_with("Binary files ") && line.ends_with(" differ"))) {
@@ -178,6 +199,9 @@ Result<> Parser::labels() {
         open_.emplace();
         open_->file.patch_line = at_ + 1;
     }
+    open_->labelled = true;
+    open_->old_absent = is_dated_absent(header_line(at_));
+    open_->new_absent = is_dated_absent(header_line(at_ + 1));
     const auto older = label_name(header_line(at_).substr(4));
     const auto newer = label_name(header_line(at_ + 1).substr(4));
     if (!older || !newer) return failed("Invalid file name");
@@ -238,6 +262,8 @@ Result<> Parser::hunk() {
     if (!take_hunk_header(header_line(at_), older, newer)) return failed("Invalid hunk header");
     if (older.start == 0 && older.count > 0) return failed("Invalid hunk header");
     Hunk hunk;
+    hunk.of_nothing = older.start == 0 && older.count == 0;
+    hunk.to_nothing = newer.start == 0 && newer.count == 0;
     hunk.old_start = older.start;
     hunk.patch_line = at_ + 1;
     ++at_;
@@ -250,7 +276,11 @@ Result<> Parser::one_line() {
     std::string_view line = header_line(at_);
     if (at_labels()) return labels();
     if (take(line, "diff --git ")) return git_header(line);
-    if (line.starts_with("@@ -")) return hunk();
+    if (line.starts_with("@@@")) return failed("Combined diffs cannot be applied");
+    if (line.starts_with("@@ -") || (open_ && line.starts_with("@@"))) return hunk();
+    // Behind a header, a line that begins the names of the next file and does not end them.
+    const bool is_last = at_ + 1 >= lines_.size();
+    if (open_ && is_last && line.starts_with("--- ")) return failed("The patch is cut off");
     if (open_ && open_->git && open_->file.hunks.empty()) {
         TRY_ASSIGN(const bool known, extended_header(line));
         static_cast<void>(known);

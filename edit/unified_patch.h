@@ -21,6 +21,8 @@ struct Hunk {
     std::uint64_t old_start = 0;  ///< from 1; with no old lines the line after which it stands
     std::vector<HunkLine> lines{};
     std::uint64_t patch_line = 0;  ///< where its header stands in the patch, from 1
+    bool of_nothing = false;       ///< "-0,0": the old file is empty, or not there
+    bool to_nothing = false;       ///< "+0,0": so is the new one
 };
 
 /// What a patch does to one file. Paths are as written: the caller checks where they lead.

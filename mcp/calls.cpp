@@ -72,7 +72,7 @@ Server::Handled Server::call_tool(const Call& call) {
     const std::string name = text_member(params, "name");
     if (name == kConfirm && confirms(call)) return confirm(call);
     const Tool* tool = find_tool(name);
-    if (tool == nullptr || (tool->opt_in && !session_.reverts.enabled)) {
+    if (tool == nullptr || !is_offered(*tool)) {
         return ProtocolError{ErrorCode::kInvalidParams, "Unknown tool: " + name.substr(0, 100),
                              nullptr, call.message.id};
     }

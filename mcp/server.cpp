@@ -228,11 +228,15 @@ Server::Handled Server::ping(const Call& /*call*/) {
     return Json::object();
 }
 
+bool Server::is_offered(const Tool& tool) const {
+    if (tool.opt_in) return session_.reverts.enabled;
+    return !tool.edits || session_.editing.settings().enabled;
+}
+
 Server::Handled Server::list_tools(const Call& call) {
     Json list = Json::array();
     for (const Tool& tool : tools()) {
-        if (!tool.opt_in || session_.reverts.enabled)
-            list.push_back(describe(tool, session_.editing.settings()));
+        if (is_offered(tool)) list.push_back(describe(tool, session_.editing.settings()));
     }
     if (confirms(call)) list.push_back(confirm_description());
     Json result{{"tools", std::move(list)}};

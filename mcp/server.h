@@ -97,6 +97,7 @@ class Server {
     Handled get_prompt(const Call& call);
     Handled complete_argument(const Call& call);
 
+    bool is_offered(const Tool& tool) const;
     Json run_tool(const ToolCall& work);
     /// Nothing when the tool may go on.
     std::optional<Handled> approve(const Call& call, const ToolCall& work);

@@ -11,7 +11,7 @@ namespace unwrite::mcp {
 const std::vector<Tool>& tools() {
     static const std::vector<Tool> list = {
         {"Read", "Read a file", true, false, true, call_read, read_description},
-        {"Edit", "Edit files", false, true, false, call_edit, edit_description},
+        {"Edit", "Edit files", false, true, false, call_edit, edit_description, false, true},
         {"Undo", "Undo the last edit", false, true, false, call_undo, undo_description},
         {"checkpoint", "Make a checkpoint", false, false, false, call_checkpoint,
          checkpoint_description},

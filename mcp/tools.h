@@ -48,6 +48,7 @@ struct Tool {
     Json (*description)(
         const edit::Settings& settings);  ///< description, inputSchema and outputSchema
     bool opt_in = false;                  ///< only there when the server was started with it
+    bool edits = false;                   ///< only there while tools.edit.enabled is true
 };
 
 /// In the order in which they are listed.

@@ -1,3 +1,5 @@
+#include <cerrno>
+
 #include "cli/commands/commands.h"
 #include "cli/config_tools.h"
 #include "cli/editing_room.h"
@@ -36,7 +38,16 @@ Result<int> apply(Context& context, const ApplyOptions& options) {
     const edit::Settings& settings = config.edit;
     const std::string file =
         options.patch == "-" ? options.patch : absolute_path(context.base, options.patch);
-    TRY_ASSIGN(const std::string patch, read_input(file, settings.max_patch));
+    if (!settings.enabled) {
+        return Error(ErrorKind::kRefused, EPERM,
+                     "editing is switched off in the configuration (tools.edit.enabled)",
+                     "set tools.edit.enabled to true in your unwrite.toml");
+    }
+    const auto read = read_input(file, settings.max_patch);
+    if (!read && read.error().number() == E2BIG)
+        return Error(ErrorKind::kUsage, E2BIG, "Patch exceeds max_patch_bytes");
+    if (!read) return read.error();
+    const std::string& patch = *read;
     TRY_ASSIGN(const auto entered, enter_mounted(context.base, /*agent=*/false));
     overlay::EditRoom room{entered->operations(), entered->files(), entered->asker()};
     overlay::Editing editing(settings, /*must_read=*/false);
@@ -46,11 +57,11 @@ Result<int> apply(Context& context, const ApplyOptions& options) {
     if (context.json) {
         context.out.line(encode_response(answer.response));
     } else if (answer.failed) {
-        tell_failure(context, answer.text);
+        tell_failure(context, failure_of(answer));
     } else {
         context.out.line(context.out.is_terminal() ? harmless(answer.text) : answer.text);
     }
-    return answer.failed ? kFailed : kDone;
+    return exit_code(answer);
 }
 
 }  // namespace

@@ -37,12 +37,6 @@ std::string request_of(const EditOptions& options) {
     return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-int code_of(const overlay::EditAnswer& answer) {
-    if (!answer.failed) return kDone;
-    const bool stale = answer.response.status == edit::EditStatus::kStaleFile;
-    return stale ? kConflict : kFailed;
-}
-
 Result<int> edit_file(Context& context, const EditOptions& options) {
     TRY_ASSIGN(const ToolsConfig config, load_tools_config());
     const edit::Settings& settings = config.edit;
@@ -74,11 +68,11 @@ Result<int> edit_file(Context& context, const EditOptions& options) {
     if (context.json) {
         context.out.line(encode_response(answer.response));
     } else if (answer.failed) {
-        tell_failure(context, answer.text);
+        tell_failure(context, failure_of(answer));
     } else {
         context.out.line(context.out.is_terminal() ? harmless(answer.text) : answer.text);
     }
-    return code_of(answer);
+    return exit_code(answer);
 }
 
 }  // namespace

@@ -193,7 +193,29 @@ S132_S138_S153_S154_S158_read_edit_and_apply() {
     printf -- '--- a/g\n+++ b/g\n@@ -1 +1 @@\n-new\n\\ No newline at end of file\n+newer\n' >"$scratch/diff"
     u apply "$scratch/diff"
     equal g newer
-    expect 1 apply "$scratch/diff"
+    say "exit codes, and messages that say where"
+    expect 5 apply "$scratch/diff"
+    err_has "Hunk #1 (line 1) does not match (line 3 of the patch)"
+    expect 5 --json apply "$scratch/diff"
+    json 'j["status"] == "stale_file" and j["path"] == "g" and j["patch_line"] == 3'
+    equal g newer
+    printf 'LP1\nF g\nR\nnewe\n.\nx\n.\nEND\n' >"$scratch/lp1"
+    expect 1 apply "$scratch/lp1"
+    err_has "Match not found (line 3 of the patch)"
+    err_has "1: newer"
+    printf 'LP1\nF g\nN +\nEND\n' >"$scratch/lp1"
+    expect 3 apply "$scratch/lp1"
+    expect 3 --json apply "$scratch/lp1"
+    json 'j["status"] == "ok" and j["message"] == "No changes applied."'
+    head -c 524289 /dev/zero | tr '\0' '#' >"$scratch/large"
+    expect 2 apply "$scratch/large"
+    err_has "Patch exceeds max_patch_bytes"
+    mkdir -p "$XDG_CONFIG_HOME/unwrite"
+    printf '[tools.edit]\nenabled = false\n' >"$XDG_CONFIG_HOME/unwrite/unwrite.toml"
+    expect 4 apply "$scratch/lp1"
+    err_has "tools.edit.enabled"
+    python3 "$here/tools_client.py" disabled "$program" "$W"
+    rm "$XDG_CONFIG_HOME/unwrite/unwrite.toml"
     equal g newer
     cd /
     end

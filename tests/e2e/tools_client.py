@@ -466,6 +466,15 @@ def reader(program, directory):
     check(watcher.wait(30) == 0, "the reader never saw a part of it")
 
 
+def disabled(program, directory):
+    """tools.edit.enabled = false: Edit is not there."""
+    client = Client(program, directory, "modern")
+    names = [tool["name"] for tool in client.request("tools/list")["result"]["tools"]]
+    check("Edit" not in names and "Read" in names, names)
+    check("error" in client.request("tools/call", {"name": "Edit", "arguments": {}}), "hidden")
+    client.end()
+
+
 def dead(program, directory, daemon):
     """The daemon dies while a client is connected: an answer, not an end."""
     client = Client(program, "/", "modern")

@@ -49,6 +49,44 @@ TEST_F(UnifiedPlan, S159_ChangesCreatesAndDeletes) {
               "a:\n1  1\n2 -2\n2 +x\n3  3\nnew:\n1 +n\nold:\n1 -x\n");
 }
 
+TEST_F(UnifiedPlan, S159_SwappedAndChainedRenames) {
+    memory.files = {{"x", {"x\n", 0755}}, {"y", {"y\n"}}, {"z", {"z\n"}}};
+    carry_out(
+        "diff --git a/x b/y\nrename from x\nrename to y\n"
+        "diff --git a/y b/x\nrename from y\nrename to x\n--- a/y\n+++ b/x\n@@ -1 +1 @@\n-y\n+Y\n");
+    EXPECT_EQ(memory.files["y"], (MemoryFile{"x\n", 0755}));
+    EXPECT_EQ(memory.files["x"], (MemoryFile{"Y\n", 0644}));
+    carry_out(
+        "diff --git a/x b/y\nrename from x\nrename to y\n"
+        "diff --git a/y b/z\nrename from y\nrename to z\n"
+        "diff --git a/z b/w\nrename from z\nrename to w\n");
+    EXPECT_FALSE(memory.files.contains("x"));
+    EXPECT_EQ(memory.files["y"].bytes, "Y\n");
+    EXPECT_EQ(memory.files["z"].bytes, "x\n");
+    EXPECT_EQ(memory.files["w"].bytes, "z\n");
+    EXPECT_NE(error_of("diff --git a/w b/z\nrename from w\nrename to z\n"), "");
+}
+
+TEST_F(UnifiedPlan, S159_WhatDiffNSaysOfAbsentFiles) {
+    memory.files = {{"gone", {"a\nb\n"}}, {"emptied", {"a\n"}}};
+    const std::string now = "\t2026-11-25 10:00:00.000000000 +0100\n";
+    const std::string absent = "\t1970-01-01 01:00:00.000000000 +0100\n";
+    carry_out("--- a/gone" + now + "+++ b/gone" + absent + "@@ -1,2 +0,0 @@\n-a\n-b\n--- a/made" +
+              absent + "+++ b/made" + now + "@@ -0,0 +1 @@\n+x\n--- a/emptied" + now +
+              "+++ b/emptied" + now + "@@ -1 +0,0 @@\n-a\n");
+    EXPECT_FALSE(memory.files.contains("gone"));
+    EXPECT_EQ(memory.files["made"].bytes, "x\n");
+    EXPECT_EQ(memory.files["emptied"].bytes, "");
+}
+
+TEST_F(UnifiedPlan, S159_AHunkForAnEmptyFileFitsNoOther) {
+    memory.files = {{"a", {"1\n"}}, {"empty", {""}}};
+    EXPECT_EQ(error_of("--- a/a\n+++ b/a\n@@ -0,0 +1 @@\n+x\n"),
+              "Patch failed for a: Hunk #1 (line 0) is for an empty file (line 3 of the patch)");
+    carry_out("--- a/empty\n+++ b/empty\n@@ -0,0 +1 @@\n+x\n");
+    EXPECT_EQ(memory.files["empty"].bytes, "x\n");
+}
+
 TEST_F(UnifiedPlan, RenamesCopiesAndModes) {
     memory.files = {{"x", {"1\n2\n", 0755}}, {"m", {"m\n"}}};
     carry_out(
@@ -86,8 +124,10 @@ TEST_F(UnifiedPlan, WhatDoesNotFitTheTreeIsRefused) {
               "Patch failed for none: File does not exist");
     EXPECT_EQ(error_of("diff --git a/n b/y\nrename from n\nrename to y\n"),
               "Patch failed for n: File does not exist");
-    EXPECT_EQ(error_of("--- a/a\n+++ /dev/null\n@@ -1 +0,0 @@\n-1\n"),
-              "Patch failed for a: The patch deletes the file but leaves lines in it");
+    EXPECT_EQ(
+        error_of("--- a/a\n+++ /dev/null\n@@ -1 +0,0 @@\n-1\n"),
+        "Patch failed for a: The patch empties the file but leaves lines in it (line 3 of the "
+        "patch)");
     EXPECT_EQ(error_of("--- a/dir\n+++ b/dir\n@@ -1 +1 @@\n-a\n+b\n"),
               "Patch failed for dir: Path is a directory");
     EXPECT_EQ(error_of("x"),

@@ -111,6 +111,25 @@ TEST(UnifiedParser, WhatIsDamagedIsRefused) {
     EXPECT_EQ(error_of("diff --git x y\n"), "A file without a name");
 }
 
+TEST(UnifiedParser, WhatIsCutOffIsRefused) {
+    const std::string names = "--- a/f\n+++ b/f\n";
+    const std::string git = "diff --git a/f b/f\n";
+    const std::string whole = names + "@@ -1 +1 @@\n-a\n+b\n";
+    EXPECT_EQ(error_of(names + "@@ @@\n-a\n+b\n"), "Invalid hunk header");
+    EXPECT_EQ(error_of(names + "@@ ... @@\n-a\n+b\n"), "Invalid hunk header");
+    EXPECT_EQ(error_of(whole + "@@ @@\n-a\n+b\n"), "Invalid hunk header");
+    EXPECT_EQ(error_of(names + "@@@ -1 -1 +1 @@@\n- a\n++b\n"), "Combined diffs cannot be applied");
+    const std::string no_hunk = "The patch of a file is cut off: it has no hunk";
+    for (const std::string& cut :
+         {names, git, git + "index 123..456 100644\n", git + "index 1..2\n" + names,
+          git + "old mode 100644\n", whole + git, whole + names})
+        EXPECT_EQ(error_of(cut), no_hunk) << cut;
+    EXPECT_NE(error_of(git + "--- a/f\n"), "");
+    EXPECT_NE(error_of(whole + "--- a/f\n"), "");
+    EXPECT_NE(error_of("diff --git a/f b/g\nrename from f\n"), "");
+    EXPECT_NE(error_of("diff --git a/f b/f\nrename from f\n"), "");
+}
+
 TEST(UnifiedParser, WhatCannotBePatchedIsRefused) {
     const std::string git = "diff --git a/f b/f\n";
     EXPECT_EQ(error_of(git + "GIT binary patch\n"), "Binary files cannot be patched");
