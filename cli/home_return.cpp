@@ -5,12 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <map>
 #include <span>
+#include <string_view>
 
 #include "base/open_beneath.h"
 #include "base/paths.h"
@@ -74,6 +76,23 @@ std::string new_handoff(const std::string& home) {
     }
     const std::string path = fmt::format("{}/home-{}-{}", all, std::time(nullptr), ::getpid());
     return sys::make_directory(AT_FDCWD, path, 0700) ? path : std::string();
+}
+
+/// What was typed in a shell or pager of a run. It ends with the run and is not worth a word: every
+/// `unwrite run -- bash` would name it.
+bool is_history(const std::string& path) {
+    static constexpr std::array<std::string_view, 10> kHistories = {
+        ".bash_history",
+        ".zsh_history",
+        ".local/share/fish/fish_history",
+        ".python_history",
+        ".lesshst",
+        ".local/state/lesshst",
+        ".node_repl_history",
+        ".sqlite_history",
+        ".psql_history",
+        ".viminfo"};
+    return std::find(kHistories.begin(), kHistories.end(), path) != kHistories.end();
 }
 
 /// The option that lets a run write there: what to name, for files of one program.
@@ -276,7 +295,7 @@ void HomeReturn::decide(char kind, const std::string& path, Outcome& outcome) {
     }
     if (kind == static_cast<char>(LayerRecord::kCounted)) {
         ++outcome.cached;
-    } else {
+    } else if (!is_history(path)) {
         outcome.elsewhere.push_back(path);
     }
 }

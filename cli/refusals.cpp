@@ -132,11 +132,9 @@ RefusedLines refused_lines(const std::vector<AuditEntry>& entries, std::size_t m
             path.how.emplace_back("...");
         }
         std::string how = joined(path.how, ", ");
-        if (path.count > 1)
-            how += fmt::format("{}{} times", how.empty() ? "" : "; ", path.count);
-        lines.text +=
-            fmt::format("  {}{}: {}\n", subject(*path.newest),
-                        how.empty() ? "" : "  (" + how + ")", rule_words(*path.newest));
+        if (path.count > 1) how += fmt::format("{}{} times", how.empty() ? "" : "; ", path.count);
+        lines.text += fmt::format("  {}{}: {}\n", subject(*path.newest),
+                                  how.empty() ? "" : "  (" + how + ")", rule_words(*path.newest));
     }
     return lines;
 }

@@ -13,8 +13,8 @@ struct RefusedLines {
     std::string text;
     std::uint64_t refusals = 0;  ///< that the text tells
 };
-/// "  .env  (cat, create by sh; 3 times): *.env (profile default): it may hold a secret", a line for
-/// each path, at most `most`.
+/// "  .env  (cat, create by sh; 3 times): *.env (profile default): it may hold a secret", a line
+/// for each path, at most `most`.
 RefusedLines refused_lines(const std::vector<overlay::AuditEntry>& entries, std::size_t most);
 
 /// "3 writes by run-5 (cp), 2026-11-25 00:45:51: *.env (profile default): it may hold a secret".

@@ -69,8 +69,8 @@ struct Status {
     bool task_open = false;                   ///< anything to commit or discard since the root
     std::map<std::string, std::string> tags;  ///< of the node that the changes are counted from
     std::vector<Change> changes;  ///< since the root (or since what was asked), sorted by path
-    /// Changed outside the mount since the task began: paths, sorted. Empty when something else than
-    /// the root was asked.
+    /// Changed outside the mount since the task began: paths, sorted. Empty when something else
+    /// than the root was asked.
     std::vector<std::string> outside;
     LineCounts lines;
     std::uint64_t lines_not_counted = 0;  ///< files of which no lines are counted: lines_left_out()

@@ -254,9 +254,8 @@ Result<Status> Workspace::status(const std::string& since, bool count_lines) {
     TRY_ASSIGN(const auto steps, undoable(history, kMostCounted, 0));
     TRY_ASSIGN(const NodeNumber from, history.resolve(since, history.head.root));
     status.steps = static_cast<std::uint64_t>(
-        std::count_if(steps.begin(), steps.end(), [from](const Step& step) {
-            return step.node == 0 || step.node > from;
-        }));
+        std::count_if(steps.begin(), steps.end(),
+                      [from](const Step& step) { return step.node == 0 || step.node > from; }));
     if (since.empty()) {
         TRY_ASSIGN(status.outside, behind_since(history.head.root));
     }

@@ -120,7 +120,7 @@ S43_each_agents_places() {
 
 S43_what_is_written_elsewhere_at_home_is_named() {
     at_home tool '
-        echo x >~/.config/tool/state; echo x >~/.toolrc; echo alias >>~/.bashrc; mv ~/.list.new ~/.list
+        echo x >~/.config/tool/state; echo x >~/.toolrc; echo alias >>~/.bashrc; echo typed >>~/.bash_history; mv ~/.list.new ~/.list
         mkdir -p ~/.npm/c; echo x >~/.npm/c/1
         ! echo x >~/documents/d 2>/dev/null; cat ~/documents/d ~/.bashrc'
     mkdir -p "$HOME/.config/tool" "$HOME/documents" "$HOME/.npm"
@@ -136,6 +136,9 @@ S43_what_is_written_elsewhere_at_home_is_named() {
     err_has "~/.bashrc (1 file)"
     err_has "--caches keeps them"
     err_has "hint: unwrite run --write ~/.bashrc"
+    say "the history of a shell ends with the run, and is not worth a word"
+    ! grep -q bash_history "$scratch/err" || fail "it names the history of the shell"
+    absent "$HOME/.bash_history"
     equal "$HOME/.bashrc" set
     absent "$HOME/.toolrc"
     absent "$HOME/.list"
