@@ -166,6 +166,8 @@ unsigned end_leftovers() {
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     ::setenv("UNWRITE_SESSION", session->c_str(), 1);
     ::setenv("PWD", directory->c_str(), 1);
+    for (const auto& [name, value] : options.environment)
+        ::setenv(name.c_str(), value.c_str(), 0);
     Ended ended;
     int failure[2];
     if (::pipe2(failure, O_CLOEXEC) != 0) ::_exit(1);

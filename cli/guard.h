@@ -8,6 +8,7 @@
 #include <csignal>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -19,6 +20,8 @@ struct GuardOptions {
     std::vector<std::string> command;
     bool leave_running = false;  ///< let processes that outlive the command go on, as the user's
     int kept = -1;               ///< a descriptor that the command inherits, and nobody else keeps
+    /// Variables that the command gets, where they are not set.
+    std::vector<std::pair<std::string, std::string>> environment{};
 };
 
 /// How the command ended.

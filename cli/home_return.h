@@ -23,6 +23,10 @@ struct NotKept {
     std::string copy{};                    ///< where a copy is; empty: there is none
 };
 
+/// The directory for what runs leave and need, in the user's home directory; made when it is
+/// absent, empty when it cannot be. What begins with "home-" in it is removed after 14 days.
+std::string run_state_directory();
+
 class HomeReturn {
  public:
     /// Makes the places that the agent would make anyway. `agent`: null where none is known;

@@ -12,6 +12,7 @@
 #include "cli/commands/commands.h"
 #include "cli/confine.h"
 #include "cli/editing_room.h"
+#include "cli/explaining.h"
 #include "cli/failure.h"
 #include "cli/guard.h"
 #include "cli/heaps.h"
@@ -20,6 +21,7 @@
 #include "cli/home_return.h"
 #include "cli/known_agents.h"
 #include "cli/mounting.h"
+#include "cli/npm_registries.h"
 #include "cli/outside_runs.h"
 #include "cli/outside_shell.h"
 #include "cli/place.h"
@@ -218,6 +220,19 @@ Result<HomeReturn> home_of(Context& context, const Workspace& workspace, const s
     return home;
 }
 
+/// Where an agent may not read a project's `.npmrc`, it still asks the registries that this names.
+NpmRegistries registries_for(Context& context, const std::string& directory,
+                             const std::string& root) {
+    const Result<overlay::Explained> explained = explain_path(context, ".npmrc");
+    if (!explained || explained->agent.may_read) return {};
+    NpmRegistries registries = npm_registries(directory, root);
+    if (!registries.empty())
+        context.notes.line(
+            "unwrite: npm asks the registries of your .npmrc. The agent cannot read "
+            "that file, nor the tokens in it");
+    return registries;
+}
+
 Result<Ran> run_command(Context& context, Workspace& workspace, const RunOptions& options) {
     TRY_ASSIGN(const std::string below, workspace.inside(context.base, "."));
     const std::string directory = below.empty() ? workspace.root() : workspace.root() + "/" + below;
@@ -235,7 +250,9 @@ Result<Ran> run_command(Context& context, Workspace& workspace, const RunOptions
                    confined(context, workspace, adapted, walls, home, relay->far_end(), held));
     }
     const int far_end = relay ? relay->far_end() : -1;
-    TRY_ASSIGN(Guard guard, Guard::fork(GuardOptions{command, options.leave_running, far_end}));
+    const NpmrcOfRun npmrc(registries_for(context, directory, workspace.root()));
+    TRY_ASSIGN(Guard guard,
+               Guard::fork({command, options.leave_running, far_end, npmrc.environment()}));
     overlay::Asker agent;
     agent.pid = guard.pid();
     agent.session = options.session;

@@ -372,6 +372,37 @@ S44_who_wants_the_wall_has_it() {
     end
 }
 
+S44_npm_asks_the_registries_of_the_project() {
+    needs npm
+    mkdir -p "$W/app/src"
+    printf '//npm.example/:_authToken=token-1\nregistry=https://me:token-2@npm.example/\n' >"$W/.npmrc"
+    echo "@acme:registry=https://acme.example/" >"$W/app/.npmrc"
+    echo {} >"$W/package.json"
+    echo {} >"$W/app/package.json"
+    begin
+    cd app/src
+    asked() { u run --on-exit keep -- sh -c 'env; npm config get registry; npm config get @acme:registry'; }
+    asked
+    out_has "https://npm.example/"
+    out_has "https://acme.example/"
+    out_lacks token-
+    err_has "npm asks the registries of your .npmrc"
+    say "what is set already stays"
+    npm_config_registry=https://mine.example/ asked
+    out_has "https://mine.example/"
+    out_lacks "https://npm.example/"
+    say "who may read the file needs nothing"
+    u policy allow .npmrc --agents
+    u policy allow ../.npmrc --agents
+    cd ..
+    u policy allow .npmrc --agents
+    u run --on-exit keep -- env
+    out_lacks npm_config_registry
+    [[ -z $(ls "$HOME/.local/state/unwrite" | grep npmrc) ]] || fail "a run leaves a copy"
+    cd "$W"
+    end
+}
+
 # npm's packages come from its registry: with none in reach there is nothing to compare.
 S48_npm_install_of_real_packages_is_whole() {
     needs npm node
