@@ -88,7 +88,7 @@ S45_agents_do_not_read_secrets() {
     expect 1 run --on-exit keep -- sh -c 'cat .env'
     u run --on-exit keep -- ls -a
     out_has .env
-    expect 1 run --no-confine --on-exit keep -- "$program" edit .env --old SECRET --new x
+    expect 4 run --no-confine --on-exit keep -- "$program" edit .env --old SECRET --new x
     err_has "matched denied pattern"
     say "nor from the journal, by whatever name"
     echo MORE=2 >>.env

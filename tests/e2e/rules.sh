@@ -297,7 +297,7 @@ S44_S82_a_refusal_explains_itself() {
     out_has "1 write by copier"
     out_lacks "by reader"
     say "the edit commands name the rule to who is bound by it"
-    expect 1 run --no-confine --on-exit keep -- "$program" edit server.key --old SECRET --new x
+    expect 4 run --no-confine --on-exit keep -- "$program" edit server.key --old SECRET --new x
     err_has "Path 'server.key' matched denied pattern '*.key' (profile default): it may hold a secret"
     u edit server.key --old SECRET=1 --new SECRET=2
     equal server.key SECRET=2
