@@ -12,6 +12,7 @@
 #include <map>
 
 #include "base/syscalls.h"
+#include "cli/agreement.h"
 #include "cli/config_policy.h"
 #include "cli/config_store.h"
 #include "cli/config_tools.h"
@@ -220,10 +221,16 @@ Result<UserFile> read_user_config() {
 }
 
 Result<Config> load_config(int workspace) {
-    TRY_ASSIGN(Config config, load_user_config());
     TRY_ASSIGN(const std::string text, read_workspace_config(workspace));
-    TRY(read_config(text, kWorkspaceConfig, config));
-    return config;
+    return load_config_with(text);
+}
+
+Result<Config> load_config_with(const std::string& text) {
+    TRY_ASSIGN(const Config user, load_user_config());
+    Config wanted = user;
+    TRY(read_config(text, kWorkspaceConfig, wanted));
+    if (text.empty() || is_agreed(text)) return wanted;
+    return tightened(user, wanted);
 }
 
 }  // namespace unwrite::cli

@@ -45,8 +45,11 @@ struct Config {
 
     std::string profile = "default";
     overlay::Subjects bind = overlay::Subjects::kAgents;
-    std::vector<overlay::Rule> rules{};  ///< in order; `source` is "file:line"
-    std::set<std::size_t> unsaid{};      ///< those of them that do not say whom they bind
+    std::vector<overlay::Rule> rules{};        ///< in order; `source` is "file:line"
+    std::set<std::size_t> unsaid{};            ///< those of them that do not say whom they bind
+    std::vector<overlay::Rule> first_rules{};  ///< before those of the profile
+    /// What the workspace's file says and is not in force, because the user has not agreed to it.
+    std::vector<std::string> held_back{};
     std::chrono::seconds ask_timeout{60};
     overlay::SizeCap size_cap{std::uint64_t{10} << 20, overlay::Subjects::kAgents};
     overlay::BreakerLimits breaker{.deleted_share = 50};
@@ -72,8 +75,11 @@ struct Config {
 
 /// Reads `text` over what `config` has; `file` is its name in messages.
 Result<> read_config(std::string_view text, const std::string& file, Config& config);
-/// Both files. `workspace` is a descriptor of the raw directory.
+/// Both files; that of the workspace, as far as it tightens yours or you agreed to it
+/// (agreement.h). `workspace` is a descriptor of the raw directory.
 Result<Config> load_config(int workspace);
+/// The same with `text` as the workspace's file.
+Result<Config> load_config_with(const std::string& text);
 /// The user's file alone.
 Result<Config> load_user_config();
 

@@ -224,6 +224,7 @@ Result<std::shared_ptr<const overlay::Policy>> Config::policy() const {
         const auto first = overlay::database_rules(asked);
         all.insert(all.begin(), first.begin(), first.end());
     }
+    all.insert(all.begin(), first_rules.begin(), first_rules.end());
     const std::vector<Rule> own = bound_rules();
     all.insert(all.end(), own.begin(), own.end());
     return overlay::Policy::compile(std::move(all));

@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "base/syscalls.h"
+#include "cli/agreement.h"
 
 namespace unwrite::cli {
 
@@ -45,6 +46,11 @@ Result<> replace_workspace_config(int workspace, const std::string& before, cons
                      "`unwrite config` shows it as it is now");
     }
     TRY_ASSIGN(const Config config, check_workspace_config(text));
+    const Result<> agreed = agree(text);
+    if (!agreed) {
+        TRY_ASSIGN(const Config without, load_config_with(text));
+        if (!without.held_back.empty()) return agreed.error();
+    }
     TRY(accepted(config));
     const Result<> written =
         sys::replace_file_at(state.get(), "config.toml", text, 0600, sys::Durable::kYes);

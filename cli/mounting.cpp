@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/syscalls.h"
+#include "cli/agreement.h"
 #include "cli/daemon.h"
 #include "cli/processes.h"
 #include "cli/runs.h"
@@ -236,6 +237,13 @@ Result<control::DaemonInfo> mount_once(Context& context, const MountRequest& req
         if (outcome) tell_raw_users(context, directory, users);
     };
     Result<control::DaemonInfo> outcome = Error(EIO);
+    if (!options.config.held_back.empty()) {
+        context.notes.line(
+            "unwrite: the workspace's own .unwrite/config.toml would loosen your rules. "
+            "Not in force: " +
+            held_back_words(options.config));
+        context.notes.line("hint: unwrite config agree");
+    }
     if (!request.foreground) {
         outcome = start_daemon(std::move(options));
         told(outcome);

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "base/syscalls.h"
+#include "cli/agreement.h"
 #include "cli/commands/commands.h"
 #include "cli/config_keys.h"
 #include "cli/config_store.h"
@@ -29,6 +30,7 @@ namespace {
 struct ConfigOptions {
     std::string key;
     std::string value;
+    bool yes = false;
 };
 
 /// The workspace's file, through the daemon or beside the state directory.
@@ -74,10 +76,13 @@ struct Setting {
     std::string source;  ///< "default" or "FILE:LINE"
 };
 
+/// `held_back`: keys that are not in force.
 Result<> overlay_file(std::vector<Setting>& settings, const std::string& text,
-                      const std::string& file, bool own) {
+                      const std::string& file, bool own,
+                      const std::vector<std::string>& held_back) {
     TRY_ASSIGN(const std::vector<ConfigEntry> entries, entries_of(text));
     for (const ConfigEntry& entry : entries) {
+        if (std::find(held_back.begin(), held_back.end(), entry.key) != held_back.end()) continue;
         const std::string source = fmt::format("{}:{}", file, entry.line);
         const ConfigKey* key = config_key(entry.key);
         if (key == nullptr) {
@@ -92,7 +97,8 @@ Result<> overlay_file(std::vector<Setting>& settings, const std::string& text,
 }
 
 /// What holds with `text` as the workspace's file; rules of both files are listed one by one.
-Result<std::vector<Setting>> settings_with(const std::string& text) {
+Result<std::vector<Setting>> settings_with(const std::string& text,
+                                           const std::vector<std::string>& held_back = {}) {
     TRY(check_workspace_config(text));
     std::vector<Setting> settings;
     for (const ConfigKey& key : config_keys()) {
@@ -100,8 +106,8 @@ Result<std::vector<Setting>> settings_with(const std::string& text) {
             settings.push_back({std::string(key.name), std::string(key.standard), "default"});
     }
     TRY_ASSIGN(const UserFile own, read_user_config());
-    TRY(overlay_file(settings, own.text, own.file, true));
-    TRY(overlay_file(settings, text, kWorkspaceConfig, false));
+    TRY(overlay_file(settings, own.text, own.file, true, {}));
+    TRY(overlay_file(settings, text, kWorkspaceConfig, false, held_back));
     const auto find = [&](const char* key) {
         return std::find_if(settings.begin(), settings.end(),
                             [&](const Setting& setting) { return setting.key == key; });
@@ -130,7 +136,8 @@ control::Json encode_setting(const Setting& setting) {
 Result<int> show(Context& context, const ConfigOptions& /*options*/) {
     TRY_ASSIGN(Store store, Store::open(context.base));
     TRY_ASSIGN(const std::string text, store.text());
-    TRY_ASSIGN(const std::vector<Setting> settings, settings_with(text));
+    TRY_ASSIGN(const Config config, load_config_with(text));
+    TRY_ASSIGN(const std::vector<Setting> settings, settings_with(text, config.held_back));
     control::Json list = control::Json::array();
     std::size_t width = 0;
     for (const Setting& setting : settings)
@@ -142,7 +149,14 @@ Result<int> show(Context& context, const ConfigOptions& /*options*/) {
         const std::string line = setting.key + " = " + harmless(setting.value);
         context.out.line(fmt::format("{:<{}}  {}", line, width + 3, harmless(setting.source)));
     }
-    if (context.json) context.out.line(control::dump(control::Json{{"settings", list}}));
+    if (context.json) {
+        context.out.line(
+            control::dump(control::Json{{"settings", list}, {"held_back", config.held_back}}));
+    } else if (!config.held_back.empty()) {
+        context.notes.line(std::string(kWorkspaceConfig) +
+                           " would loosen your rules. Not in force: " + held_back_words(config));
+        context.notes.line("hint: unwrite config agree");
+    }
     return kDone;
 }
 
@@ -163,7 +177,8 @@ Result<int> get(Context& context, const ConfigOptions& options) {
     TRY(key_of("get", options.key));
     TRY_ASSIGN(Store store, Store::open(context.base));
     TRY_ASSIGN(const std::string text, store.text());
-    TRY_ASSIGN(const std::vector<Setting> settings, settings_with(text));
+    TRY_ASSIGN(const Config config, load_config_with(text));
+    TRY_ASSIGN(const std::vector<Setting> settings, settings_with(text, config.held_back));
     for (const Setting& setting : settings) {
         if (setting.key != options.key) continue;
         if (context.json) {
@@ -216,6 +231,49 @@ Error own_file_only(const std::string& key, const std::string& file) {
         "put it into " + quote_name(file));
 }
 
+/// A change agrees to the whole text, which the user may not have seen.
+Result<> check_seen(const std::string& verb, const std::string& text) {
+    TRY_ASSIGN(const Config config, load_config_with(text));
+    if (config.held_back.empty()) return {};
+    return Error(ErrorKind::kRefused, EPERM,
+                 "config " + verb + ": " + kWorkspaceConfig +
+                     " would loosen your rules, and you have not agreed to it yet: " +
+                     held_back_words(config),
+                 "`unwrite config agree` shows it, and asks");
+}
+
+Result<int> agree_to_it(Context& context, const ConfigOptions& options) {
+    TRY_ASSIGN(Store store, Store::open(context.base));
+    TRY_ASSIGN(const std::string text, store.text());
+    TRY_ASSIGN(const Config config, load_config_with(text));
+    if (config.held_back.empty()) {
+        return Error(ErrorKind::kNothing, ENOENT,
+                     "config agree: all of " + std::string(kWorkspaceConfig) + " is in force");
+    }
+    if (!context.json) {
+        context.out.line(std::string(kWorkspaceConfig) + ":");
+        std::string_view rest = text;
+        while (!rest.empty()) {
+            const std::size_t end = std::min(rest.find('\n'), rest.size());
+            context.out.line("  " + harmless(rest.substr(0, end)));
+            rest.remove_prefix(std::min(end + 1, rest.size()));
+        }
+        TRY(context.out.flush());
+    }
+    context.notes.line("This loosens your rules: " + held_back_words(config));
+    if (!options.yes && !can_ask()) {
+        return Error(ErrorKind::kUsage, EINVAL, "config agree: there is no terminal to ask on",
+                     "unwrite config agree --yes");
+    }
+    if (!options.yes && !confirm(context, "Put it in force? (y/n)")) {
+        context.notes.line("Nothing was changed.");
+        return kNothingToDo;
+    }
+    TRY(change(context, store, text, text));
+    if (!context.json) context.out.line("All of it is in force now.");
+    return kDone;
+}
+
 Result<int> set(Context& context, const ConfigOptions& options) {
     TRY_ASSIGN(const ConfigKey* key, key_of("set", options.key));
     if (key->counts == Counts::kOwnFile) {
@@ -224,6 +282,7 @@ Result<int> set(Context& context, const ConfigOptions& options) {
     }
     TRY_ASSIGN(Store store, Store::open(context.base));
     TRY_ASSIGN(const std::string before, store.text());
+    TRY(check_seen("set", before));
     const std::string value = toml_value(key->takes, options.value);
     Config ignored;
     if (!read_config(options.key + " = " + value, "", ignored)) {
@@ -243,6 +302,8 @@ Result<int> unset(Context& context, const ConfigOptions& options) {
     TRY_ASSIGN(Store store, Store::open(context.base));
     TRY_ASSIGN(const std::string before, store.text());
     TRY_ASSIGN(const std::string text, without_value(before, options.key));
+    // What goes may be what loosens.
+    if (text != before) TRY(check_seen("unset", text));
     if (text == before) {
         return Error(
             ErrorKind::kNothing, ENOENT,
@@ -351,6 +412,15 @@ void add_config(CLI::App& app, Context& context) {
     describe(*command, {.usage = "KEY",
                         .examples = {{"unwrite config unset policy.profile", ""},
                                      {"unwrite config unset durability", ""}}});
+    command = add_command(*config, context, "agree",
+                          "Put in force what loosens your rules in this workspace's file", options,
+                          agree_to_it);
+    command->add_flag("--yes", options->yes, "Do not ask");
+    describe(*command, {.usage = "[OPTIONS]",
+                        .examples = {{"unwrite config agree", "shows the file and asks"},
+                                     {"unwrite -C ~/project config agree", "of another workspace"}},
+                        .note = "The file may have come with a clone, or from an agent. You agree "
+                                "to this text; another one asks again."});
     command = add_command(*config, context, "edit",
                           "Edit this workspace's file in $VISUAL or $EDITOR", options, edit);
     describe(*command, {.usage = "",

@@ -2,8 +2,10 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "base/syscalls.h"
+#include "cli/agreement.h"
 #include "cli/config_tools.h"
 #include "tests/cli/scratch.h"
 
@@ -215,6 +217,93 @@ TEST(Config, ErrorsNameFileAndLine) {
     EXPECT_FALSE(failure(std::string(2 << 20, '#')).empty());
 }
 
+/// Where the user's file and what they agreed to are, and a workspace.
+class Travelling : public ::testing::Test {
+ protected:
+    Travelling() {
+        std::filesystem::create_directories(scratch_ / "config/unwrite");
+        std::filesystem::create_directories(scratch_ / "w/.unwrite");
+        ::setenv("XDG_CONFIG_HOME", (scratch_ / "config").c_str(), 1);
+        ::setenv("XDG_STATE_HOME", (scratch_ / "state").c_str(), 1);
+    }
+    ~Travelling() override { ::unsetenv("XDG_STATE_HOME"); }
+
+    void user(const std::string& text) { scratch_.write("config/unwrite/unwrite.toml", text); }
+    Config with(const std::string& text) {
+        scratch_.write("w/.unwrite/config.toml", text);
+        const Result<UniqueFd> workspace =
+            sys::open_at(AT_FDCWD, scratch_ / "w", O_RDONLY | O_DIRECTORY);
+        EXPECT_TRUE(workspace);
+        const Result<Config> config = load_config(workspace->get());
+        EXPECT_TRUE(config) << config.error().message();
+        return config ? *config : Config();
+    }
+    static bool may_write(const Config& config, const std::string& path, bool agent = true) {
+        const auto policy = config.policy();
+        EXPECT_TRUE(policy) << policy.error().message();
+        const overlay::Verdict verdict = (*policy)->judge(path, S_IFREG, agent);
+        return verdict.may_write && !verdict.asks;
+    }
+
+    const Scratch scratch_;
+};
+
+TEST_F(Travelling, S44_S167_WhatLoosensIsNotInForceWithoutTheUser) {
+    user(
+        "durability = 'power'\n[policy]\nbind = 'everyone'\nsize_cap = '1M'\n"
+        "[[policy.rule]]\npattern = 'mine/**'\naction = 'deny-write'\n");
+    const std::string text =
+        "durability = 'process'\ngc.max_bytes = '1'\njournal.reserve = '0'\n"
+        "[policy]\nprofile = 'none'\nbind = 'agents'\ndatabases = 'allow'\nsize_cap = '0'\n"
+        "[policy.breaker]\ndeleted_share = '0%'\n"
+        "[[policy.rule]]\npattern = '.env'\naction = 'allow'\n"
+        "[[policy.rule]]\npattern = '!mine/**'\naction = 'deny'\n"
+        "[[policy.rule]]\npattern = 'mine/asked'\naction = 'ask'\n";
+    const Config config = with(text);
+    EXPECT_TRUE(config.durable);
+    EXPECT_EQ(config.profile, "default");
+    EXPECT_EQ(config.bind, overlay::Subjects::kEveryone);
+    EXPECT_EQ(config.size_cap.bytes, std::uint64_t{1} << 20);
+    EXPECT_EQ(config.breaker.deleted_share, 50u);
+    EXPECT_EQ(config.retention.max_bytes, 0u);
+    EXPECT_FALSE(may_write(config, ".env"));
+    EXPECT_FALSE(may_write(config, "mine/f"));
+    const auto policy = config.policy();
+    ASSERT_TRUE(policy);
+    EXPECT_FALSE((*policy)->judge("mine/asked", S_IFREG, true).asks)
+        << "it frees what is forbidden";
+    EXPECT_EQ(config.held_back,
+              (std::vector<std::string>{
+                  "durability", "gc.max_bytes", "journal.reserve", "policy.profile", "policy.bind",
+                  "policy.databases", "policy.size_cap", "policy.breaker.deleted_share",
+                  "the rule in .unwrite/config.toml:11", "the rule in .unwrite/config.toml:14"}));
+    ASSERT_TRUE(agree(text));
+    const Config agreed = with(text);
+    EXPECT_EQ(agreed.held_back, std::vector<std::string>());
+    EXPECT_EQ(agreed.profile, "none");
+    EXPECT_TRUE(may_write(agreed, ".env"));
+    // One byte more is another text.
+    EXPECT_EQ(with(text + "\n").profile, "default");
+}
+
+TEST_F(Travelling, S44_S167_WhatTightensIsInForce) {
+    const Config config = with(
+        "durability = 'power'\n[policy]\nbind = 'everyone'\nsize_cap = '1M'\n"
+        "databases = 'everyone'\n[policy.breaker]\ndeletions = 10\n"
+        "[[policy.rule]]\npattern = 'a/**'\naction = 'deny-write'\n"
+        "[[policy.rule]]\npattern = 'b/**'\naction = 'ask'\n"
+        "[[policy.rule]]\npattern = 'c'\naction = 'hide'\n");
+    EXPECT_EQ(config.held_back, std::vector<std::string>());
+    EXPECT_TRUE(config.durable);
+    EXPECT_EQ(config.size_cap.bytes, std::uint64_t{1} << 20);
+    EXPECT_EQ(config.breaker.deletions, 10u);
+    EXPECT_FALSE(may_write(config, "a/f"));
+    EXPECT_FALSE(may_write(config, "a/f", /*agent=*/false));
+    EXPECT_FALSE(may_write(config, "b/f"));
+    EXPECT_FALSE(may_write(config, "c"));
+    EXPECT_TRUE(may_write(config, "d"));
+}
+
 TEST(Config, TheWorkspaceWinsOverTheUser) {
     const Scratch scratch;
     std::filesystem::create_directories(scratch / "config/unwrite");
@@ -225,7 +314,10 @@ TEST(Config, TheWorkspaceWinsOverTheUser) {
     const Result<UniqueFd> workspace =
         sys::open_at(AT_FDCWD, scratch / "w", O_RDONLY | O_DIRECTORY);
     ASSERT_TRUE(workspace);
+    ::setenv("XDG_STATE_HOME", (scratch / "state").c_str(), 1);
+    ASSERT_TRUE(agree("durability = 'process'\n"));
     const Result<Config> config = load_config(workspace->get());
+    ::unsetenv("XDG_STATE_HOME");
     ASSERT_TRUE(config) << config.error().message();
     EXPECT_FALSE(config->durable);
     EXPECT_TRUE(config->mtime_now);

@@ -378,3 +378,51 @@ S44_the_user_changes_the_configuration_while_mounted() {
     cd "$scratch"
     expect 6 config set durability power
 }
+
+S44_S167_rules_that_come_with_a_clone() {
+    needs git python3
+    git init -q -b main "$scratch/origin"
+    echo secret >"$scratch/origin/.env"
+    mkdir "$scratch/origin/.unwrite"
+    printf '[policy]\nprofile = "none"\n[[policy.rule]]\npattern = "kept"\naction = "deny-write"\n' \
+        >"$scratch/origin/.unwrite/config.toml"
+    echo one >"$scratch/origin/kept"
+    git -C "$scratch/origin" config user.email story@example.invalid
+    git -C "$scratch/origin" config user.name story
+    git -C "$scratch/origin" add -f .
+    git -C "$scratch/origin" commit -qm first
+    rmdir "$W"
+    git clone -q "$scratch/origin" "$W"
+    begin
+    err_has "would loosen your rules. Not in force: policy.profile"
+    err_has "hint: unwrite config agree"
+    ! "$program" run --on-exit keep -- cat .env 2>/dev/null || fail "the policy is off"
+    ! "$program" run --on-exit keep -- sh -c 'echo two >kept' 2>/dev/null || fail "what it tightens does not hold"
+    say "the configuration says so, and set does not agree by the way"
+    u config get policy.profile
+    equal "$scratch/out" default
+    u config
+    err_has "Not in force: policy.profile"
+    expect 4 config set durability power
+    err_has "you have not agreed to it yet: policy.profile"
+    say "an agent does not agree"
+    expect 4 run --on-exit keep $in_sight -- "$program" config agree --yes
+    u config get policy.profile
+    equal "$scratch/out" default
+    say "the user reads it and does"
+    python3 "$here/terminal.py" "Put it in force? (y/n)=n" -- "$program" config agree >"$scratch/out" || [[ $? == 3 ]]
+    out_has 'profile = "none"'
+    u config get policy.profile
+    equal "$scratch/out" default
+    u config agree --yes
+    u config get policy.profile
+    equal "$scratch/out" none
+    "$program" run --on-exit keep -- cat .env >"$scratch/out"
+    equal "$scratch/out" secret
+    expect 3 config agree --yes
+    end
+    begin
+    ! grep -q loosen "$scratch/err" || fail "it asks again"
+    u config set durability power
+    end
+}
