@@ -224,6 +224,9 @@ Result<> check_common(const Request& request, const Settings& settings) {
 }
 
 Result<> check(const PatchRequest& request, const Settings& settings) {
+    if (settings.require_file_hash)
+        return bad("file_hash is required (tools.edit.require_file_hash), and a patch has none",
+                   "Edit file by file with path, file_hash and old_snippet or start_line.");
     if (request.patch.size() > settings.max_patch) return usage("Patch exceeds max_patch_bytes");
     return {};
 }

@@ -10,6 +10,7 @@ namespace {
 constexpr const char* kStaleHash = "file_hash is not the hash of the file's current content";
 constexpr const char* kBadHash =
     "Bad args: file_hash must be \"sha256:\" and 64 hexadecimal digits";
+constexpr std::string_view kMark = "\xef\xbb\xbf";
 constexpr const char* kJoined = "The replacement would join two line endings into one";
 
 // Bytes of the view, `end` not included.
@@ -176,6 +177,9 @@ SpanEdit apply_lines(const LineRequest& request, std::string_view bytes,
         span = {target.view.line_begin(lines.start), target.view.line_end(lines.end)};
     const std::string& text = target.view.text();
     std::string content = with_newlines(request.new_content, Newline::kLf);
+    // A byte order mark belongs to the file and not to its first line.
+    const bool has_mark = lines.start == 1 && text.starts_with(kMark);
+    if (has_mark && !content.starts_with(kMark)) span.begin += kMark.size();
     const bool complete = span.end > 0 && text[span.end - 1] == '\n';
     if (!content.empty() && content.back() != '\n' && complete) content += '\n';
     return replace(target, span, lines, content, may_edit);

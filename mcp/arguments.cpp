@@ -41,6 +41,13 @@ Result<std::string> Arguments::text(const char* name, const std::string& otherwi
     return value.get<std::string>();
 }
 
+Result<std::string> Arguments::name(const char* field) const {
+    TRY_ASSIGN(std::string text, this->text(field));
+    if (edit::has_unsafe_character(text))
+        return bad(std::string(field) + " contains invalid control characters");
+    return text;
+}
+
 Result<std::string> Arguments::required_text(const char* name) const {
     if (member(json_, name).is_null()) return bad(std::string(name) + " is required");
     return text(name);
@@ -75,6 +82,8 @@ Result<std::vector<std::string>> Arguments::texts(const char* name) const {
     for (const Json& item : value) {
         if (!item.is_string()) return bad(std::string(name) + " must be a list of strings");
         list.push_back(item.get<std::string>());
+        if (edit::has_unsafe_character(list.back()))
+            return bad(std::string(name) + " contains invalid control characters");
     }
     return list;
 }

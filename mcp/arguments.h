@@ -20,6 +20,8 @@ class Arguments {
     static Result<Arguments> check(const Json& json, std::initializer_list<const char*> known);
 
     Result<std::string> text(const char* name, const std::string& otherwise = {}) const;
+    /// The same for what names a path, a node or a checkpoint: no invisible characters.
+    Result<std::string> name(const char* field) const;
     Result<std::string> required_text(const char* name) const;
     Result<bool> flag(const char* name, bool otherwise = false) const;
     Result<std::optional<std::uint64_t>> number(const char* name, std::uint64_t least,

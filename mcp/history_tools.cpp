@@ -1,7 +1,7 @@
 #include "mcp/history_tools.h"
 
 #include <algorithm>
-#include <cerrno>
+#include <map>
 #include <set>
 
 #include "edit/text_safety.h"
@@ -34,10 +34,8 @@ ToolAnswer told(bool is_failure, const std::string& text, const std::string& nex
 
 Result<ToolAnswer> checkpoint(ToolSession& session, const Json& json) {
     TRY_ASSIGN(const Arguments arguments, Arguments::check(json, {"name", "text"}));
-    TRY_ASSIGN(const std::string name, arguments.text("name"));
+    TRY_ASSIGN(const std::string name, arguments.name("name"));
     TRY_ASSIGN(const std::string text, arguments.text("text"));
-    if (edit::has_unsafe_character(name))
-        return Error(ErrorKind::kUsage, EINVAL, "Bad args: name contains control characters");
     TRY_ASSIGN(const auto room, session.enter());
     TRY_ASSIGN(const overlay::Node node,
                room->operations().checkpoint(asker_of(session, *room),
@@ -53,6 +51,46 @@ Result<ToolAnswer> checkpoint(ToolSession& session, const Json& json) {
 // A restore that took nobody's work along but the asker's has a node to come back to.
 bool was_held_back(const overlay::Moved& moved) {
     return moved.from == 0 && !(moved.others.empty() && moved.behind.empty());
+}
+
+// Who made each change of a rollback, by the names that the log has for them.
+using Owners = std::map<overlay::OriginNumber, std::string>;
+
+Owners owners_of(const overlay::Log& log, std::int64_t self) {
+    Owners owners;
+    for (const overlay::Origin& origin : log.origins) {
+        std::string name = edit::displayed(origin.session);
+        if (origin.session == overlay::Origins::kUserName) {
+            const std::string program = origin.executable.substr(origin.executable.rfind('/') + 1);
+            name = "the user (" + edit::displayed(program) + ")";
+            if (origin.pid == self) name = "this connection";
+        }
+        owners[origin.number] = std::move(name);
+    }
+    return owners;
+}
+
+std::vector<std::string> owners_of(const overlay::Change& change, const Owners& owners) {
+    std::set<std::string> names;
+    for (const overlay::OriginNumber number : change.origins) {
+        if (const auto owner = owners.find(number); owner != owners.end())
+            names.insert(owner->second);
+    }
+    return {names.begin(), names.end()};
+}
+
+std::string lines_with_owners(const std::vector<overlay::Change>& changes, const Owners& owners) {
+    std::string text;
+    for (const overlay::Change& change : changes) {
+        std::string line = lines_of({change});
+        std::string names;
+        for (const std::string& name : owners_of(change, owners))
+            names += (names.empty() ? ", by " : " and ") + name;
+        line.insert(line.find_last_not_of('\n') + 1, names);
+        text += line;
+        if (text.size() > kMaxText) return cut(text);
+    }
+    return text;
 }
 
 std::string lines_of_others(const overlay::Moved& moved) {
@@ -101,21 +139,46 @@ Result<overlay::Moved> roll_back(const ToolSession& session, Room& room, const s
     return room.operations().rollback(asker, to, false, Consent::kOwn);
 }
 
+// What was before this connection is not its own, whoever did it.
+bool is_before(const ToolSession& session, const overlay::Moved& moved) {
+    return session.first_node != 0 && moved.to < session.first_node;
+}
+
 Result<ToolAnswer> rollback(ToolSession& session, const Json& json) {
     TRY_ASSIGN(const Arguments arguments,
                Arguments::check(json, {"to", kDryRun, "include_others"}));
-    TRY_ASSIGN(const std::string to, arguments.text("to"));
+    TRY_ASSIGN(const std::string to, arguments.name("to"));
     TRY_ASSIGN(const bool dry_run, arguments.flag(kDryRun));
     TRY_ASSIGN(const bool include_others, arguments.flag("include_others"));
     TRY_ASSIGN(const auto room, session.enter());
-    TRY_ASSIGN(const overlay::Moved moved, roll_back(session, *room, to, dry_run, include_others));
-    const Json members = encode(moved);
+    TRY_ASSIGN(const overlay::Moved foreseen, roll_back(session, *room, to, true, include_others));
+    const bool too_far = is_before(session, foreseen) && !include_others;
+    overlay::Moved moved = foreseen;
+    if (!dry_run && !too_far) {
+        TRY_ASSIGN(moved, roll_back(session, *room, to, false, include_others));
+    }
+    Json members = encode(moved);
     const std::string target = "n" + std::to_string(moved.to);
     if (dry_run) {
+        TRY_ASSIGN(const overlay::Log log, room->operations().log("", false, false));
+        const Owners owners = owners_of(log, room->asker().pid);
+        for (std::size_t i = 0; i < members["changes"].size(); ++i)
+            members["changes"][i]["by"] = owners_of(moved.changes[i], owners);
         return told(false,
-                    "A rollback to " + target + " would do this:\n" + lines_of(moved.changes) +
-                        lines_of_others(moved),
+                    "A rollback to " + target + " would do this:\n" +
+                        lines_with_owners(moved.changes, owners) + lines_of_others(moved) +
+                        (too_far ? "Only with include_others: what was done before this "
+                                   "connection began\n"
+                                 : ""),
                     "Call rollback without dry_run to do it.", members);
+    }
+    if (too_far) {
+        return told(true,
+                    "Nothing was done: " + target +
+                        " is from before this connection began. Ask the user; if that is wanted, "
+                        "call again with include_others true.",
+                    "Ask the user. If they agree, call rollback again with include_others true.",
+                    members);
     }
     if (was_held_back(moved)) {
         return told(true,
@@ -135,7 +198,7 @@ Result<ToolAnswer> rollback(ToolSession& session, const Json& json) {
 
 Result<ToolAnswer> status(ToolSession& session, const Json& json) {
     TRY_ASSIGN(const Arguments arguments, Arguments::check(json, {"since"}));
-    TRY_ASSIGN(const std::string since, arguments.text("since"));
+    TRY_ASSIGN(const std::string since, arguments.name("since"));
     TRY_ASSIGN(const auto room, session.enter());
     TRY_ASSIGN(const overlay::Status status, room->operations().status(since, true));
     TRY_ASSIGN(const overlay::Log log, room->operations().log("", false, false));
@@ -149,8 +212,8 @@ Result<ToolAnswer> status(ToolSession& session, const Json& json) {
 Result<ToolAnswer> diff(ToolSession& session, const Json& json) {
     TRY_ASSIGN(const Arguments arguments,
                Arguments::check(json, {"from", "to", "paths", "only_names"}));
-    TRY_ASSIGN(const std::string from, arguments.text("from"));
-    TRY_ASSIGN(const std::string to, arguments.text("to"));
+    TRY_ASSIGN(const std::string from, arguments.name("from"));
+    TRY_ASSIGN(const std::string to, arguments.name("to"));
     TRY_ASSIGN(const std::vector<std::string> paths, arguments.texts("paths"));
     TRY_ASSIGN(const bool only_names, arguments.flag("only_names"));
     TRY_ASSIGN(const auto room, session.enter());
@@ -168,7 +231,7 @@ Result<ToolAnswer> diff(ToolSession& session, const Json& json) {
 
 Result<ToolAnswer> log(ToolSession& session, const Json& json) {
     TRY_ASSIGN(const Arguments arguments, Arguments::check(json, {"path", "all", "limit"}));
-    TRY_ASSIGN(const std::string path, arguments.text("path"));
+    TRY_ASSIGN(const std::string path, arguments.name("path"));
     TRY_ASSIGN(const bool all, arguments.flag("all"));
     TRY_ASSIGN(const auto limit, arguments.number("limit", 1, kMostNodes));
     TRY_ASSIGN(const auto room, session.enter());
@@ -192,6 +255,7 @@ Json changes_schema() {
                        {"files", typed("integer", "How many files it stands for, unless one.")},
                        {"ignored", typed("integer", "How many of these git ignores.")},
                        {"content", typed("boolean", "Whether a renamed one was modified, too.")},
+                       {"by", list_of(Json{{"type", "string"}}, "Who changed it; in a dry run.")},
                        {"aspects", list_of(Json{{"type", "string"}},
                                            "Which attributes differ: mode, owner, acl, xattrs, "
                                            "time.")}},

@@ -68,6 +68,30 @@ Parsed parse_message(const Json& json) {
     return message;
 }
 
+// The id of a message that is not parsed, because it is too large: a member of the outermost
+// object, in what has arrived of it. Null when it is not found.
+Json id_in(std::string_view text) {
+    int depth = 0;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const char c = text[at];
+        if (c == '{' || c == '[') ++depth;
+        if (c == '}' || c == ']') --depth;
+        if (c != '"') continue;
+        const std::size_t begin = at++;
+        while (at < text.size() && text[at] != '"')
+            at += std::size_t{text[at] == '\\' ? 2U : 1U};
+        if (depth != 1 || text.substr(begin, at - begin + 1) != "\"id\"") continue;
+        const std::size_t colon = text.find_first_not_of(" \t\r\n", at + 1);
+        if (colon == std::string_view::npos || text[colon] != ':') continue;
+        constexpr std::size_t most_of_id = 200;
+        const std::string_view rest = text.substr(colon + 1, most_of_id);
+        const std::size_t end = rest.find_first_of(",}");
+        const Json id = Json::parse(rest.substr(0, end), nullptr, /*allow_exceptions=*/false);
+        return is_id(id) ? id : Json();
+    }
+    return nullptr;
+}
+
 Line only(ProtocolError error) {
     return {{std::move(error)}, false};
 }
@@ -87,7 +111,8 @@ std::string text_member(const Json& json, const char* name) {
 }
 
 Line parse_line(std::string_view line) {
-    if (line.size() > kMaxLine) return only(invalid("Invalid Request: the message is too large"));
+    if (line.size() > kMaxLine)
+        return only(invalid("Invalid Request: the message is too large", id_in(line)));
     if (is_too_deep(line)) return only(invalid("Invalid Request: the message is too deep"));
     const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
     if (json.is_discarded())

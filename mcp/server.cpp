@@ -70,7 +70,18 @@ Server::Server(ServerOptions options, Send send)
       session_{std::move(options.enter),
                overlay::Editing(options.settings, /*must_read=*/true),
                {.enabled = options.revert_to_state}},
-      send_(std::move(send)) {}
+      send_(std::move(send)) {
+    session_.enter = [this, enter = std::move(session_.enter)] { return this->enter(enter); };
+}
+
+Result<std::unique_ptr<Room>> Server::enter(const Enter& enter) {
+    TRY_ASSIGN(auto room, enter());
+    if (session_.first_node == 0) {
+        const auto newest = room->operations().trunk(0, 1);
+        if (newest && !newest->empty()) session_.first_node = newest->front().number;
+    }
+    return room;
+}
 
 void Server::take(std::string_view line) {
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) return;

@@ -98,6 +98,9 @@ class Server {
     Handled complete_argument(const Call& call);
 
     bool is_offered(const Tool& tool) const;
+    /// session_.enter; the first time, what the workspace is at before this connection did
+    /// anything.
+    Result<std::unique_ptr<Room>> enter(const Enter& enter);
     Json run_tool(const ToolCall& work);
     /// Nothing when the tool may go on.
     std::optional<Handled> approve(const Call& call, const ToolCall& work);

@@ -32,8 +32,9 @@ struct ToolSession {
     Enter enter;
     overlay::Editing editing;
     Reverts reverts{};
-    bool has_read = false;  ///< some file
-    std::string cause{};    ///< overlay::Asker::cause, of the call that is carried out
+    overlay::NodeNumber first_node = 0;  ///< where the workspace was at the first call; 0: unknown
+    bool has_read = false;               ///< some file
+    std::string cause{};                 ///< overlay::Asker::cause, of the call that is carried out
 };
 /// Who asks the room, with what the client calls the call.
 overlay::Asker asker_of(const ToolSession& session, const Room& room);

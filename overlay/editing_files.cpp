@@ -199,6 +199,7 @@ Result<FileState> EditFiles::state_at(const Place& place, const std::string& pat
     if (!handle && handle.error().number() == EACCES) return denied(path, false);
     if (!handle) return std::move(handle).error();
     TRY_ASSIGN(const struct stat seen, sys::stat_fd(handle->get()));
+    state.names = seen.st_nlink;
     state.mode = seen.st_mode & 07777U;
     state.size = static_cast<std::uint64_t>(seen.st_size);
     state.kind = S_ISREG(seen.st_mode)   ? FileKind::kFile

@@ -225,6 +225,15 @@ def call_errors(walk):
     for name, arguments in (("rollback", {"to": "none"}), ("status", {"since": "none"}),
                             ("diff", {"from": "n9999"}), ("rollback", {"to": "n9999"})):
         expect(walk.call(name, **arguments), None, None, ["Call log"])
+    for name, arguments in (("rollback", {"to": "a\u202eb"}), ("log", {"path": "a\x1b[2J"}),
+                            ("diff", {"paths": ["a\nb"]}), ("checkpoint", {"name": "\x07"})):
+        text = expect(walk.call(name, **arguments))
+        check("contains invalid control characters" in text and "\x1b" not in text, text)
+    put("linked", b"one\n")
+    os.link("linked", "other-name")
+    walk.call("Read", path="linked")
+    text = expect(walk.call("Edit", path="linked", old_snippet="one", new_snippet="1"), "linked",
+                  None, ["one of 2 names of a file"], status="ok")
     expect(walk.call("log", depth=3), None, None, ["path, all, limit"])
 
 
@@ -256,6 +265,15 @@ def to_act_on(program, directory, daemon):
     os.kill(int(daemon), 9)
     expect(walk.call("Edit", path="f.c", old_snippet="x", new_snippet="y"), "f.c", None,
            ["unwrite mount"])
+    client.end()
+
+
+def disabled(program, directory):
+    """tools.edit.enabled = false: Edit is not there."""
+    client = Client(program, directory, "modern")
+    names = [tool["name"] for tool in client.request("tools/list")["result"]["tools"]]
+    check("Edit" not in names and "Read" in names, names)
+    check("error" in client.request("tools/call", {"name": "Edit", "arguments": {}}), "hidden")
     client.end()
 
 

@@ -214,7 +214,7 @@ S132_S138_S153_S154_S158_read_edit_and_apply() {
     printf '[tools.edit]\nenabled = false\n' >"$XDG_CONFIG_HOME/unwrite/unwrite.toml"
     expect 4 apply "$scratch/lp1"
     err_has "tools.edit.enabled"
-    python3 "$here/tools_client.py" disabled "$program" "$W"
+    python3 "$here/answers_client.py" disabled "$program" "$W"
     rm "$XDG_CONFIG_HOME/unwrite/unwrite.toml"
     equal g newer
     cd /

@@ -264,7 +264,19 @@ def history(client):
     check("kept" in client.text("status", since="story"), "status")
     check("+second" in client.text("diff", **{"from": node}), "diff")
     check(node in client.text("log"), "log")
-    client.text("rollback", to="story", dry_run=True)
+    dry = client.call("rollback", to="story", dry_run=True)
+    check("modified: kept, by the user (python3" in dry["content"][0]["text"], dry)
+    check(dry["structuredContent"]["changes"][0]["by"][0].startswith("the user (python3"), dry)
+    other = Client(client.process.args[0], os.getcwd(), "modern")
+    other.call("status")
+    other.text("Edit", patch=lp1(mine="T\nx\n.\n"))
+    own = other.call("checkpoint")["structuredContent"]["node"]
+    before = other.call("rollback", to=node)
+    check(before["isError"] and ("from before this connection" in before["content"][0]["text"] or
+                                 "others changed" in before["content"][0]["text"]), before)
+    check(not other.call("rollback", to=own)["isError"], "its own")
+    other.end()
+    os.unlink("mine")
     check(get("kept") == b"second\n", "a dry run does nothing")
     held = client.call("rollback", to="story")
     check(held["isError"] and "others changed" in held["content"][0]["text"], held)
@@ -464,15 +476,6 @@ def reader(program, directory):
     client.end()
     watcher.stdin.close()
     check(watcher.wait(30) == 0, "the reader never saw a part of it")
-
-
-def disabled(program, directory):
-    """tools.edit.enabled = false: Edit is not there."""
-    client = Client(program, directory, "modern")
-    names = [tool["name"] for tool in client.request("tools/list")["result"]["tools"]]
-    check("Edit" not in names and "Read" in names, names)
-    check("error" in client.request("tools/call", {"name": "Edit", "arguments": {}}), "hidden")
-    client.end()
 
 
 def dead(program, directory, daemon):

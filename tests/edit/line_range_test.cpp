@@ -96,5 +96,12 @@ TEST(LineEdit, S154_OtherLinesStay) {
     EXPECT_GT(applied, 10000U);
 }
 
+TEST(LineEdit, S154_AByteOrderMarkStays) {
+    EXPECT_EQ(lines("\xef\xbb\xbfone\r\ntwo\r\n", {1, 1}, "eins").bytes,
+              "\xef\xbb\xbf"
+              "eins\r\ntwo\r\n");
+    EXPECT_EQ(lines("\xef\xbb\xbfone\n", {1, 1}, "\xef\xbb\xbfx\n").bytes, "\xef\xbb\xbfx\n");
+}
+
 }  // namespace
 }  // namespace unwrite::edit

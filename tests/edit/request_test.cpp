@@ -131,6 +131,14 @@ TEST(EditRequest, S131_WhatToSendInsteadIsSaid) {
         EXPECT_NE(advice(wrong), "") << wrong;
 }
 
+TEST(EditRequest, S146_ARequiredHashIsRequiredOfAPatchToo) {
+    Settings settings;
+    settings.require_file_hash = true;
+    const auto request = decode_request(Json{{"patch", "LP1\nEND\n"}}.dump(), settings);
+    ASSERT_FALSE(request);
+    EXPECT_NE(request.error().message().find("file_hash is required"), std::string::npos);
+}
+
 TEST(EditRequest, S130_ANumberThatIsWholeIsAnInteger) {
     EXPECT_EQ(error_of(with(with(lines_json(), "start_line", 1.0), "end_line", 2.0)), "");
     for (const double wrong : {0.0, -1.0, 1.5, 1e300})

@@ -32,6 +32,16 @@ TEST(Message, the_id_comes_back_as_far_as_it_can_be_read) {
     EXPECT_EQ(std::get<ProtocolError>(parsed.messages.front()).id, "a");
 }
 
+TEST(Message, S162_the_id_of_a_message_that_is_too_large_comes_back) {
+    const std::string much(kMaxLine, 'x');
+    const auto id = [&](const std::string& line) {
+        return std::get<ProtocolError>(parse_line(line).messages.front()).id;
+    };
+    EXPECT_EQ(id(R"({"jsonrpc":"2.0","id": 7 ,"method":"x","params":{"id":8,"a":")" + much), 7);
+    EXPECT_EQ(id(R"({"params":{"id":8},"a\"":"\"id\":9","id":"seven","b":")" + much), "seven");
+    EXPECT_TRUE(id(R"({"params":{"id":8,"b":")" + much).is_null());
+}
+
 TEST(Message, requests_notifications_and_responses_are_told_apart) {
     const Line parsed =
         parse_line(R"([{"jsonrpc":"2.0","id":1,"method":"x"},{"jsonrpc":"2.0","method":"y"},)"
