@@ -24,6 +24,14 @@ Error none(const std::string& directory) {
                  "`unwrite mount DIR` makes DIR a workspace");
 }
 
+/// An empty directory of this name, or one with a configuration that came with a clone, is none.
+bool is_state(const std::string& path) {
+    const Result<struct stat> st = sys::stat_at(AT_FDCWD, path);
+    return st && S_ISDIR(st->st_mode) &&
+           (sys::stat_at(AT_FDCWD, path + "/VERSION").ok() ||
+            sys::stat_at(AT_FDCWD, path + "/journal.db").ok());
+}
+
 /// A workspace that is mounted somewhere else is held by a daemon: which one?
 std::optional<control::MountPoint> mount_of_raw(const std::string& root) {
     const Result<struct stat> st = sys::stat_at(AT_FDCWD, root);
@@ -42,8 +50,7 @@ std::optional<control::MountPoint> mount_of_raw(const std::string& root) {
 
 std::string state_above(const std::string& directory) {
     for (std::string at = directory;; at = parent_of(at)) {
-        const Result<struct stat> st = sys::stat_at(AT_FDCWD, (at == "/" ? "" : at) + "/.unwrite");
-        if (st && S_ISDIR(st->st_mode)) return at;
+        if (is_state((at == "/" ? "" : at) + "/.unwrite")) return at;
         if (at == "/") return {};
     }
 }
@@ -83,8 +90,8 @@ struct Place {
 Result<Place> find_place(const std::string& directory) {
     TRY_ASSIGN(const std::vector<control::MountPoint> mounts, control::unwrite_mounts());
     Place place{control::mount_above(mounts, directory), state_above(directory)};
-    if (place.mount && !place.state.empty() && place.state.size() >= place.mount->path.size())
-        place.mount.reset();
+    // What lies below a mount is recorded there; a state directory in it may be an agent's.
+    if (place.mount && place.state == place.mount->path) place.mount.reset();
     if (!place.mount && place.state.empty()) return none(directory);
     return place;
 }

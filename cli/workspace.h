@@ -57,7 +57,8 @@ class Workspace {
     overlay::Retention retention_;
 };
 
-/// The nearest directory at or above `directory` with a state directory; "" when there is none.
+/// The nearest directory at or above `directory` with a state directory that was begun; "" when
+/// there is none.
 std::string state_above(const std::string& directory);
 
 }  // namespace unwrite::cli

@@ -30,7 +30,11 @@ TEST(Paths, TheStateDirectoryIsLookedForUpwards) {
     const Scratch scratch;
     std::filesystem::create_directories(scratch / "w/.unwrite");
     std::filesystem::create_directories(scratch / "w/a/b");
+    scratch.write("w/.unwrite/VERSION", "unwrite state 1\n");
     scratch.write("w/a/.unwrite", "a file is none");
+    // One in which nothing was begun is none either.
+    std::filesystem::create_directories(scratch / "w/a/b/.unwrite");
+    scratch.write("w/a/b/.unwrite/config.toml", "durability = 'power'");
     EXPECT_EQ(state_above(scratch / "w/a/b"), scratch / "w");
     EXPECT_EQ(state_above(scratch / "w"), scratch / "w");
     EXPECT_EQ(state_above(scratch.path()), "");

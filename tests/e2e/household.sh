@@ -162,3 +162,29 @@ S76_S167_git_unmounted_has_the_umask_of_the_user() {
     wide=$(find "$W/.git/objects" -mindepth 1 -newer "$W/f" -perm /007)
     [[ -z $wide ]] || fail "open to everybody: $wide"
 }
+
+S64_S167_a_state_directory_of_an_agent_hides_nothing() {
+    mkdir -p "$XDG_CONFIG_HOME/unwrite" "$W/sub/plain"
+    printf '[policy]\nprofile = "none"\n' >"$XDG_CONFIG_HOME/unwrite/unwrite.toml"
+    echo old >"$W/sub/f"
+    begin
+    u run --on-exit keep -- sh -c 'echo new >sub/f
+        mkdir -m 700 sub/.unwrite sub/.unwrite/attic sub/.unwrite/deltas sub/plain/.unwrite
+        echo "unwrite state 1" >sub/.unwrite/VERSION'
+    local place
+    for place in sub sub/plain; do
+        u -C "$place" status
+        out_has "sub/f"
+        u -C "$place" diff
+        out_has "+new"
+    done
+    u -C sub undo
+    equal sub/f old
+    u redo
+    end
+    say "without a mount only what is a state directory counts"
+    u -C "$W/sub/plain" log
+    rm -r "$W/sub/.unwrite"
+    u -C "$W/sub/plain" status
+    out_has "sub/f"
+}
