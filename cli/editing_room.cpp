@@ -23,10 +23,13 @@ class DaemonJudge final : public overlay::EditJudge {
     Result<overlay::MayEdit> may_edit(const std::string& path, bool write, bool ask) override {
         return remote_.may_edit(cli::asker(), {path, write, ask, session_});
     }
+    bool is_wanted() override { return !is_wanted_ || is_wanted_(); }
+    void while_waiting(std::function<bool()> is_wanted) { is_wanted_ = std::move(is_wanted); }
 
  private:
     control::Remote& remote_;
     const std::string session_;
+    std::function<bool()> is_wanted_;
 };
 
 class EditingRoom final : public mcp::Room {
@@ -43,6 +46,9 @@ class EditingRoom final : public mcp::Room {
     overlay::EditFiles& files() override { return *files_; }
     overlay::Asker asker() const override { return cli::asker(); }
     std::string writers() const override { return writers_of(workspace_); }
+    void while_waiting(std::function<bool()> is_wanted) override {
+        judge_->while_waiting(std::move(is_wanted));
+    }
 
  private:
     Workspace workspace_;

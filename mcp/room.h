@@ -20,6 +20,8 @@ class Room {
     virtual overlay::Reverts& reverts() = 0;
     virtual overlay::EditFiles& files() = 0;
     virtual overlay::Asker asker() const = 0;
+    /// Asked now and then while an edit waits for a person: false ends the wait.
+    virtual void while_waiting(std::function<bool()> is_wanted) = 0;
     /// Who has files open for writing below the mount, in words; empty when nobody is known to.
     virtual std::string writers() const = 0;
 };

@@ -76,6 +76,7 @@ Server::Server(ServerOptions options, Send send)
 
 Result<std::unique_ptr<Room>> Server::enter(const Enter& enter) {
     TRY_ASSIGN(auto room, enter());
+    room->while_waiting([this] { return go_on(); });
     if (session_.first_node == 0) {
         const auto newest = room->operations().trunk(0, 1);
         if (newest && !newest->empty()) session_.first_node = newest->front().number;
@@ -111,16 +112,33 @@ bool Server::step() {
     try {
         if (const auto* error = std::get_if<ProtocolError>(&item.parsed)) {
             answer(item, error_of(*error));
-        } else if (auto json = handle(std::get<Message>(item.parsed))) {
-            answer(item, *std::move(json));
+        } else {
+            running_ = std::get<Message>(item.parsed).id;
+            cancelled_ = false;
+            auto json = handle(std::get<Message>(item.parsed));
+            if (json && !cancelled_) answer(item, *std::move(json));
         }
     } catch (const std::exception& exception) {
         const auto* message = std::get_if<Message>(&item.parsed);
         answer(item, error_of({ErrorCode::kInternal, std::string("Failed: ") + exception.what(),
                                nullptr, message == nullptr ? Json() : message->id}));
     }
+    running_ = nullptr;
     close(item);
     return true;
+}
+
+bool Server::go_on() {
+    if (listen_ && !listen_()) return false;
+    for (Item& item : queue_) {
+        auto* const message = std::get_if<Message>(&item.parsed);
+        const bool is_ping = message != nullptr && message->kind == MessageKind::kRequest &&
+                             message->method == "ping" && !item.batch;
+        if (!is_ping) continue;
+        if (const auto json = respond(*message)) send_(dump(*json));
+        message->kind = MessageKind::kNotification;
+    }
+    return !cancelled_;
 }
 
 void Server::answer(const Item& item, Json json) {
@@ -154,6 +172,7 @@ std::optional<Json> Server::handle(const Message& message) {
 void Server::notified(const Message& message) {
     const Json& id = member(message.params, "requestId");
     if (id.is_null()) return;
+    if (running_ == id) cancelled_ = true;
     const auto is_it = [&](const Item& item) {
         const auto* request = std::get_if<Message>(&item.parsed);
         return request != nullptr && request->kind == MessageKind::kRequest && request->id == id &&

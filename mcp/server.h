@@ -38,7 +38,7 @@ struct ServerOptions {
 class Server {
  public:
     /// Gets each answer, one line without its newline; of calls that take long also progress, from
-    /// another thread, while no answer is sent.
+    /// another thread.
     using Send = std::function<void(const std::string& line)>;
 
     Server(ServerOptions options, Send send);
@@ -49,6 +49,9 @@ class Server {
     /// Does the oldest request that waits; false when there is none.
     bool step();
     std::size_t waiting() const { return queue_.size(); }
+    /// Called while a call waits for a person: hands over what has arrived, without waiting. False
+    /// when nobody is there any more. Pings are answered then, and the call can be cancelled.
+    void listen_with(std::function<bool()> listen) { listen_ = std::move(listen); }
     /// For when nothing waits: carries out what revert_to_state noted. True when it could not yet,
     /// and wants to be called again.
     bool settle();
@@ -77,6 +80,8 @@ class Server {
     };
     static const Method kMethods[];
 
+    /// While the running call waits; false: it is not wanted any more.
+    bool go_on();
     void answer(const Item& item, Json json);
     void close(const Item& item);
     std::optional<Json> handle(const Message& message);
@@ -127,6 +132,9 @@ class Server {
     ToolSession session_;
     const Send send_;
     std::deque<Item> queue_;
+    std::function<bool()> listen_{};
+    Json running_{};          ///< the id of the request that is carried out
+    bool cancelled_ = false;  ///< it is not wanted any more
     bool initialized_ = false;
     Json capabilities_{};                      ///< the client's, of the handshake
     Json client_{};                            ///< its name

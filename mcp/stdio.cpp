@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <mutex>
 
 #include "base/syscalls.h"
 
@@ -79,10 +80,17 @@ Result<> write_line(int out, const std::string& line) {
 
 Result<> serve(int in, int out, ServerOptions options) {
     Result<> written;
+    std::mutex writing;
     Server server(std::move(options), [&](const std::string& line) {
+        const std::lock_guard lock(writing);
         if (written) written = write_line(out, line);
     });
     Lines lines(in, server);
+    server.listen_with([&] {
+        while (!lines.is_ended() && server.waiting() < kMostWaiting && lines.is_ready())
+            if (!lines.read()) return false;
+        return !lines.is_ended();
+    });
     while (written) {
         if (server.waiting() == 0 && lines.is_ended()) break;
         if (server.waiting() == 0 && !lines.is_ready()) {

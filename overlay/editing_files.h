@@ -22,6 +22,8 @@ class EditJudge {
     virtual ~EditJudge() = default;
     /// `ask`: a person is asked where the rules say so.
     virtual Result<MayEdit> may_edit(const std::string& path, bool write, bool ask) = 0;
+    /// Asked now and then while an edit waits for a person: false ends the wait.
+    virtual bool is_wanted() { return true; }
 };
 
 struct EditFilesOptions {

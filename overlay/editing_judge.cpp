@@ -49,6 +49,8 @@ Result<> EditFiles::permitted(const std::string& path, bool write, bool ask) con
         if (!may.waits || (asked != 0 && may.question != asked)) return refused_by(may, path);
         asked = may.question;
         ::poll(nullptr, 0, kAskAgainMs);
+        if (!options_.judge->is_wanted())
+            return Error(ErrorKind::kRefused, ECANCELED, "The call was cancelled");
     }
 }
 

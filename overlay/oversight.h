@@ -107,8 +107,8 @@ class Oversight {
     virtual Result<std::vector<RuleShown>> rules() = 0;
     /// `path`: relative to the root; what is not there is taken for a file.
     virtual Result<Explained> explain(const std::string& path) = 0;
-    /// Whether the attempt would be refused. Where the change itself is asked about when it is made
-    /// (the asker is known as an agent, or is the user), it is granted.
+    /// Whether the attempt would be refused. Where only the change itself can be asked about, when
+    /// it is made (the user's, or one that is judged by its bytes), it is granted.
     virtual Result<MayEdit> may_edit(const Asker& asker, const EditAttempt& attempt) = 0;
     /// `path` and what is below may be read and written, by the user and, with `agents`, by agents,
     /// whatever the rules say; for `seconds`, 0: as long as the workspace is open. In the audit

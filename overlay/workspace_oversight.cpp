@@ -90,14 +90,21 @@ Result<MayEdit> Workspace::may_edit(const Asker& asker, const EditAttempt& attem
         may.reason = rule->reason;
     }
     may.asks = may_read && judged.asks;
-    may.granted = may.asks && (known || !agent);
+    // A rule that looks at what is written is left to the moment of writing.
+    const bool any_change = rule != nullptr && rule->asks_about == AsksAbout::kAnyChange &&
+                            !rule->existing_only && !rule->executable_only &&
+                            !rule->old_places_only;
+    const auto session =
+        known ? origins_->session_of_agent(asker.pid) : std::optional<std::string>(attempt.session);
+    const bool asks_here = agent && session && (!known || any_change);
+    may.granted = may.asks && !asks_here;
     if (!may.asks || may.granted || !attempt.ask) return may;
     questions_.expire();
     Questions::About about;
     about.operation = "edit";
     about.path = attempt.path;
     about.rule = judged.writing;
-    about.session = attempt.session;
+    about.session = session;
     about.pid = asker.pid;
     about.uid = asker.uid;
     about.error = EACCES;

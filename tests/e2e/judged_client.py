@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import threading
 import time
 
 from tools_client import Client, check, get, lp1, put, replace
@@ -41,7 +40,8 @@ def one_rule_after_the_other(program, directory, client):
     refused(client.call("Edit", **edit), "Path 'kept' matched denied pattern 'kept'", "policy allow --agents")
     refused(client.call("Edit", patch=lp1(**{"gen/no": "T\nx\n.\n"})), "matched denied pattern 'gen/**'",
             "Leave this file alone")
-    check(not client.call("Edit", patch=lp1(**{"gen/yes": "T\nx\n.\n"}))["isError"], "an exception")
+    done = client.call("Edit", patch=lp1(**{"gen/yes": "T\nx\n.\n"}))
+    check(not done["isError"], ("an exception", done))
     check(client.call("Read", path=".env")["isError"], "a secret")
     for path in ("kept", ".env"):
         done = unwrite(program, directory, "policy", "allow", "--agents", path)
@@ -50,26 +50,45 @@ def one_rule_after_the_other(program, directory, client):
     check(client.call("Read", path=".env")["structuredContent"]["content"] == "SECRET=1\n", "allowed")
 
 
-def waits_for_the_answer(program, directory, client):
-    """Somebody looks at the questions: the call waits until they have answered."""
-    watch = subprocess.Popen([program, "-C", directory, "--json", "approvals", "--watch"], cwd="/",
-                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    answers = []
-    thread = threading.Thread(target=lambda: answers.append(
-        client.call("Edit", patch=lp1(**{"asked/z": "T\nz\n.\n"}))))
-    time.sleep(0.5)
-    thread.start()
-    number = None
+def open_question(program, directory, path):
     until = time.monotonic() + 20
-    while number is None and time.monotonic() < until:
+    while time.monotonic() < until:
         shown = json.loads(unwrite(program, directory, "--json", "approvals").stdout)
-        number = next((one["number"] for one in shown["questions"]
-                       if one["path"] == "asked/z" and one["state"] == "open"), None)
+        for one in shown["questions"]:
+            if one["path"] == path and one["state"] == "open":
+                return one["number"]
         time.sleep(0.05)
-    check(number is not None and not os.path.exists("asked/z"), "it waits")
-    check(unwrite(program, directory, "approve", str(number)).returncode == 0, "answered")
-    thread.join(20)
-    check(answers and not answers[0]["isError"] and get("asked/z") == b"z", answers)
+    raise AssertionError("nobody is asked about " + path)
+
+
+def waits_for_the_answer(program, directory, client):
+    """Somebody looks at the questions: the call waits until they have answered. Meanwhile the server answers pings,
+    and the call can be cancelled."""
+    watch = subprocess.Popen([program, "-C", directory, "--json", "approvals", "--watch"], cwd="/",
+                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    watch.stderr.readline()
+    for path, cancels in (("asked/z", False), ("asked/never", True)):
+        call = client.message("tools/call", {"name": "Edit", "arguments": {
+            "patch": lp1(**{path: "T\nz\n.\n"})}})
+        client.send(call)
+        number = open_question(program, directory, path)
+        ping = client.message("ping")
+        client.send(ping)
+        check(client.receive(5)["id"] == ping["id"] and not os.path.exists(path), "a ping meanwhile")
+        if cancels:
+            client.send({"jsonrpc": "2.0", "method": "notifications/cancelled",
+                         "params": {"requestId": call["id"]}})
+            late = client.message("ping")
+            client.send(late)
+            check(client.receive(5)["id"] == late["id"], "no answer to what was cancelled")
+        check(unwrite(program, directory, "approve", str(number)).returncode == 0, "answered")
+        if cancels:
+            client.call("status")
+            check(not os.path.exists(path), "nor was it done")
+        else:
+            answer = client.receive(20)
+            check(answer["id"] == call["id"] and not answer["result"]["isError"], answer)
+            check(get(path) == b"z", "done")
     watch.terminate()
     watch.wait(20)
 
@@ -94,6 +113,8 @@ def judged_in_a_run(program, directory):
     done = client.call("Edit", **name)
     check(not done["isError"] and b"name = x" in get(".git/config"), ("harmless settings pass", done))
     refused(client.call("Edit", patch=lp1(**{"kept": replace("1", "one")})), "was not read", "Call Read")
+    refused(client.call("Edit", patch=lp1(**{"asked/a": "T\nx\n.\n"})),
+            "Path 'asked/a' needs the user's approval", "unwrite approve ")
     client.text("Read", path="other")
     refused(client.call("Edit", path="other", old_snippet="one", new_snippet="1"),
             "Path 'other' matched denied pattern 'other'", "policy allow")

@@ -28,9 +28,10 @@ S10_S142_S143_the_mount_judges_the_tools() {
     mkdir -m 700 "$W/.unwrite"
     {
         printf '[[policy.rule]]\npattern = "asked/**"\naction = "ask"\n'
-        for path in kept other 'gen/**'; do printf '[[policy.rule]]\npattern = "%s"\naction = "deny-write"\n' "$path"; done
-        printf '[[policy.rule]]\npattern = "!gen/yes"\n'
+        for path in kept other; do printf '[[policy.rule]]\npattern = "%s"\naction = "deny-write"\n' "$path"; done
     } >"$W/.unwrite/config.toml"
+    mkdir -p "$XDG_CONFIG_HOME/unwrite"
+    printf '[[policy.rule]]\npattern = "gen/**"\naction = "deny-write"\n[[policy.rule]]\npattern = "!gen/yes"\n' >"$XDG_CONFIG_HOME/unwrite/unwrite.toml"
     printf 'one\n' >"$W/kept"
     printf 'one\n' >"$W/other"
     printf 'SECRET=1\n' >"$W/.env"
