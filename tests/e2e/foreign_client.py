@@ -140,8 +140,8 @@ def foreign_writes(program, directory):
 
 
 def put_back(program, directory):
-    """An edit of several files fails when it has replaced one already, by a rule that asks, with
-    nobody there: in a run, the mount asks when the file's turn comes. All is as it was: the files, what was read, and what can be undone."""
+    """An edit of several files fails when it has replaced one already, by the rule for databases,
+    with nobody to be asked: in a run, the mount asks when the file's turn comes. All is as it was: the files, what was read, and what can be undone."""
     os.chdir(directory)
     text = b"one\ntwo\n"
     for name in ("f", "g"):
@@ -149,7 +149,7 @@ def put_back(program, directory):
     before = sorted(os.listdir())
     client = Client(program, directory, "modern",
                     around=(program, "-C", directory, "run", "--no-confine", "--on-exit", "keep", "--"))
-    both = {"made/new": "T\nnew\n.\n", "f": replace("one", "eins"), "kept": replace("one", "eins")}
+    both = {"made/new": "T\nnew\n.\n", "f": replace("one", "eins"), "kept.db": replace("one", "eins")}
 
     def edit(path, old, new):
         return client.call("Edit", path=path, old_snippet=old, new_snippet=new)
@@ -160,10 +160,10 @@ def put_back(program, directory):
         check(failed["isError"] and "kept" in failed["content"][0]["text"], failed)
         check("could not go back" not in failed["content"][0]["text"], failed)
         check(os.stat("f").st_ino != was, "it was replaced, and put back")
-        check(get("f") == text and get("kept") == text, "the bytes are those of before")
+        check(get("f") == text and get("kept.db") == text, "the bytes are those of before")
         check(sorted(os.listdir()) == before, os.listdir())
 
-    for name in ("f", "g", "kept"):
+    for name in ("f", "g", "kept.db"):
         client.text("Read", path=name)
     check(not edit("g", "one", "eins")["isError"], "")
     fails()
