@@ -10,8 +10,12 @@ namespace unwrite::edit {
 namespace {
 
 Error about(const std::string& path, const Error& reason) {
+    const std::string shown = displayed(path);
+    const std::string text = reason.message();
+    const bool names_it =
+        text.starts_with(shown + ":") || text.find("'" + shown + "'") != std::string::npos;
     return {reason.kind(), reason.number() != 0 ? reason.number() : EIO,
-            displayed(path) + ": " + reason.message(), reason.advice()};
+            names_it ? text : shown + ": " + text, reason.advice()};
 }
 
 Error refused(const std::string& path, const char* reason) {

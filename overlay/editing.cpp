@@ -24,6 +24,13 @@ Error usage(const std::string& path, const std::string& reason, std::string advi
     return {ErrorKind::kUsage, EINVAL, edit::displayed(path) + ": " + reason, std::move(advice)};
 }
 
+// The path once, whether the reason says it or not.
+std::string named(const std::string& path, const Error& reason) {
+    const std::string shown = edit::displayed(path) + ": ";
+    const std::string text = reason.message();
+    return text.starts_with(shown) ? text : shown + text;
+}
+
 bool is_out_of_room(const Error& error) {
     return error.number() == ENOSPC || error.number() == EDQUOT;
 }
@@ -237,7 +244,7 @@ Error Editing::go_back(EditRoom& room, const EditPlan& plan, const EditRecord& r
     for (std::size_t at = done; at-- > 0;) {
         const PlannedFile& file = plan.files[at];
         if (auto back = to_before(room.files, file); !back)
-            left += "\n" + edit::displayed(file.path) + ": " + back.error().message();
+            left += "\n" + named(file.path, back.error());
     }
     const std::vector<std::string> marks = this->marks(room, plan);
     for (std::size_t at = 0; at < done && left.empty(); ++at)

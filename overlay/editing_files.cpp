@@ -22,6 +22,7 @@ using edit::FileKind;
 using edit::FileState;
 
 constexpr std::uint64_t kAnySize = UINT64_MAX;
+constexpr unsigned kMostLinks = 40;  // as in the kernel: links may lead to each other
 
 std::string parent_of(const std::string& path) {
     const std::size_t slash = path.rfind('/');
@@ -139,8 +140,31 @@ Result<std::string> EditFiles::relative(const std::string& path) const {
     return clean;
 }
 
+// The kernel takes every absolute link for one that leads out of the root. One that leads into it
+// is put into words here, one a call; what comes of it is resolved as any other path.
+std::string EditFiles::without_absolute_links(const std::string& relative) const {
+    std::string directory;
+    const std::vector<std::string> parts = components(relative);
+    for (std::size_t at = 0; at + 1 < parts.size(); ++at) {
+        const auto fd = sys::open_beneath(root_.get(), directory, O_PATH | O_DIRECTORY, 0);
+        if (!fd) break;
+        const auto link = sys::read_link(fd->get(), parts[at]);
+        directory = joined(directory, parts[at]);
+        const auto inside =
+            link && link->starts_with('/') ? below_root(*link) : std::optional<std::string>();
+        if (!inside) continue;
+        std::string path;
+        for (const std::string& part : components(*inside))
+            path = joined(path, part);
+        for (std::size_t rest = at + 1; rest < parts.size(); ++rest)
+            path = joined(path, parts[rest]);
+        return path;
+    }
+    return relative;
+}
+
 // The nearest directory of the way that exists, without links, and what is missing below it.
-Result<std::string> EditFiles::resolved(const std::string& relative) const {
+Result<std::string> EditFiles::resolved(const std::string& relative, unsigned links) const {
     std::string directory = parent_of(relative);
     std::string rest = relative.empty() ? "" : name_of(relative);
     for (;;) {
@@ -153,7 +177,11 @@ Result<std::string> EditFiles::resolved(const std::string& relative) const {
             if (!here.starts_with(prefix)) return outside(relative, here);
             return joined(here.substr(prefix.size()), rest);
         }
-        if (fd.error().number() == EXDEV) return outside(relative, directory);
+        if (fd.error().number() == EXDEV) {
+            const std::string plain = without_absolute_links(relative);
+            if (plain == relative || links == kMostLinks) return outside(relative, directory);
+            return resolved(plain, links + 1);
+        }
         if (fd.error().number() == EACCES) return denied(relative, false);
         if (fd.error().number() != ENOENT || directory.empty())
             return fd.error().with_context(edit::displayed(relative));
@@ -229,7 +257,7 @@ Result<FileState> EditFiles::state_at(const Place& place, const std::string& pat
 
 Result<FileState> EditFiles::look(const std::string& path, std::uint64_t max_bytes) {
     TRY_ASSIGN(const std::string clean, relative(path));
-    TRY_ASSIGN(const std::string where, resolved(clean));
+    TRY_ASSIGN(const std::string where, resolved(clean, 0));
     TRY(permitted(where, false, false));
     FileState state;
     state.path = where;

@@ -88,7 +88,8 @@ class EditFiles final : public edit::Files, public edit::UndoFiles {
     /// Where a link at `path` leads, by its words alone; empty: not below the root.
     std::string led_to(const std::string& path, const std::string& link) const;
     Result<std::string> relative(const std::string& path) const;
-    Result<std::string> resolved(const std::string& relative) const;
+    std::string without_absolute_links(const std::string& relative) const;
+    Result<std::string> resolved(const std::string& relative, unsigned links) const;
     Result<Place> place_of(const std::string& path) const;
     Result<edit::FileState> state_at(const Place& place, const std::string& path,
                                      std::uint64_t max_bytes) const;

@@ -70,6 +70,21 @@ TEST_F(EditFilesTest, S163_a_file_has_one_path_however_it_is_named) {
     EXPECT_EQ(where("link/new/file"), "d/new/file");
 }
 
+TEST_F(EditFilesTest, S163_absolute_links_that_lead_into_the_root_are_followed) {
+    fs::create_symlink(root_ + "/d", root_ + "/absolute");
+    fs::create_symlink(root_ + "/absolute/e", root_ + "/d/twice");
+    fs::create_symlink(root_ + "/b", root_ + "/a");
+    fs::create_symlink(root_ + "/a", root_ + "/b");
+    fs::create_symlink(top_, root_ + "/top");
+    EXPECT_EQ(where("absolute/f"), "d/f");
+    EXPECT_EQ(where("absolute/twice/new"), "d/e/new");
+    EXPECT_EQ(where("link/twice/x"), "d/e/x");
+    for (const std::string path : {"a/f", "top/secret"})
+        EXPECT_TRUE(reason(path).starts_with("Path outside sandbox") ||
+                    reason(path).find("symbolic links") != std::string::npos)
+            << reason(path);
+}
+
 TEST_F(EditFilesTest, S142_S163_nothing_outside_is_reached) {
     for (const std::string path : {"../secret", "d/../d/f", "up/secret"})
         EXPECT_TRUE(reason(path).starts_with("Path outside sandbox")) << path << reason(path);
