@@ -65,12 +65,15 @@ class WriteWall {
     /// A directory: all below it; anything else: that alone. ENOENT when it is absent.
     Result<> allow(const std::string& path) const;
     Result<> allow(int place) const;
+    /// Whether abstract sockets of others are out of reach behind it (Linux 6.12).
+    bool covers_abstract_sockets() const { return covers_abstract_sockets_; }
     /// For this process and all it starts, for good. Needs forbid_new_privileges().
     Result<> enforce() const;
 
  private:
     UniqueFd ruleset_;
     std::uint64_t handled_ = 0;
+    bool covers_abstract_sockets_ = false;
 };
 
 }  // namespace unwrite::sys

@@ -238,6 +238,7 @@ Result<WriteWall> WriteWall::create() {
     WriteWall wall;
     wall.ruleset_ = UniqueFd(static_cast<int>(fd));
     wall.handled_ = attributes.fs;
+    wall.covers_abstract_sockets_ = (attributes.scoped & kScopeAbstractSockets) != 0;
     return wall;
 }
 

@@ -94,6 +94,9 @@ Result<> enter_walls(const Confinement& confinement, std::vector<std::string>& m
         missing.emplace_back("Landlock (" + wall.error().message() + ")");
         return {};
     }
+    // A network namespace of its own has none of others.
+    if (confinement.network && !wall->covers_abstract_sockets())
+        missing.emplace_back("abstract sockets out of reach (Landlock of Linux 6.12)");
     for (const GrantedPlace& place : writable_places(confinement)) {
         const Result<UniqueFd> opened = open_granted(place);
         const Result<> allowed = opened ? wall->allow(opened->get()) : opened.error();

@@ -7,7 +7,9 @@
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,6 +53,29 @@ TEST(Confinement, NothingIsWrittenButBeneathWhatIsAllowed) {
     ignore(unlink(AT_FDCWD, top + "/in/f"), "it is there only if the wall could be made");
     EXPECT_TRUE(remove_directory(AT_FDCWD, top + "/in"));
     EXPECT_TRUE(remove_directory(AT_FDCWD, top));
+    if (code == kNotHere) GTEST_SKIP() << "this kernel has no Landlock";
+    EXPECT_EQ(code, 0);
+}
+
+TEST(Confinement, AbstractSocketsAreOutOfReachWhereTheWallSaysSoS167) {
+    struct sockaddr_un address = {};
+    address.sun_family = AF_UNIX;
+    const std::string name = "unwrite-wall-" + std::to_string(::getpid());
+    name.copy(address.sun_path + 1, sizeof address.sun_path - 1);
+    const socklen_t length =
+        static_cast<socklen_t>(offsetof(struct sockaddr_un, sun_path) + 1 + name.size());
+    const auto* const named = reinterpret_cast<const struct sockaddr*>(&address);
+    const UniqueFd listening(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    ASSERT_EQ(::bind(listening.get(), named, length), 0);
+    ASSERT_EQ(::listen(listening.get(), 1), 0);
+    const int code = in_a_child([&] {
+        const Result<WriteWall> wall = WriteWall::create();
+        if (!wall) return kNotHere;
+        if (!forbid_new_privileges() || !wall->enforce()) return 1;
+        const UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+        const bool reached = ::connect(socket.get(), named, length) == 0;
+        return reached == wall->covers_abstract_sockets() ? 2 : 0;
+    });
     if (code == kNotHere) GTEST_SKIP() << "this kernel has no Landlock";
     EXPECT_EQ(code, 0);
 }
