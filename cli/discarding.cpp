@@ -68,6 +68,9 @@ Result<Discarding> ask_to_discard(Context& context, Workspace& workspace, const 
     const Answers answers{{"yes", "no"}};
     const Hands hands = hands_in(status.changes, log.origins);
     if (hands.agents && hands.user && !what.whole) {
+        // What cannot be told apart is said when it is refused.
+        const auto kept = discard_of_agents(operations, what, true);
+        if (kept) print_kept(context.notes, *kept);
         const char answer = ask(context, kAskForAgents, answers);
         if (answer == kNoAnswer) return Discarding::kUnanswered;
         if (answer == 'y') return Discarding::kAgents;

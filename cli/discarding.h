@@ -28,8 +28,9 @@ enum class Discarding {
 /// agents' changes alone where the user made some of the others. Discards nothing.
 Result<Discarding> ask_to_discard(Context& context, Workspace& workspace, const Discardable& what);
 
-/// Takes back what agents changed: in the whole task, or in the run alone. kConflict lists what
-/// both an agent and the user changed so that it cannot be told apart; nothing is done then.
+/// Takes back what agents changed: in the whole task, or in the run alone. What both an agent and
+/// the user changed so that it cannot be told apart: of the whole task it is kConflict, and nothing
+/// is done; of a run it stays, and is in `left`.
 Result<overlay::Moved> discard_of_agents(overlay::Operations& operations, const Discardable& what,
                                          bool dry_run);
 

@@ -121,6 +121,7 @@ Result<Turn> take_back(Context& context, Workspace& workspace, const Question& q
     if (!moved) return moved.error();
     context.notes.line(
         "Discarded what agents changed; yours is kept. \"unwrite redo\" brings it back.");
+    print_kept(context.notes, *moved);
     return Turn::kSettled;
 }
 
@@ -179,7 +180,9 @@ Result<> discard_unasked(Context& context, overlay::Operations& operations,
     if (question.session.empty() || step == log.entries.end()) {
         TRY(announce_and_act(context, act_of(operations, question)));
     } else {
-        TRY(operations.revert(asker(), fmt::format("n{}", step->node.number), false));
+        TRY_ASSIGN(const overlay::Moved moved,
+                   operations.revert(asker(), fmt::format("n{}", step->node.number), false));
+        print_kept(context.notes, moved);
     }
     tell_discarded(context);
     return {};
@@ -262,6 +265,11 @@ std::string where_words(const overlay::Moved& moved, const Said& said, bool dry_
 
 }  // namespace
 
+void print_kept(Output& to, const overlay::Moved& moved) {
+    to.print(path_lines("In these files, other changes stay:", moved.merged));
+    to.print(path_lines("These were changed again later, so they stay as they are:", moved.left));
+}
+
 void print_moved(Context& context, const overlay::Moved& moved, const Said& said, bool dry_run) {
     if (context.json) {
         context.out.line(control::dump(control::encode(moved)));
@@ -271,6 +279,7 @@ void print_moved(Context& context, const overlay::Moved& moved, const Said& said
     line += where_words(moved, said, dry_run);
     context.out.line(line + (moved.changes.empty() ? ". No file differs." : ":"));
     context.out.print(change_lines(moved.changes, dry_run ? 0 : 40, colour_of(context.out)));
+    print_kept(context.out, moved);
     if (dry_run || !said.can_redo || !moved.can_redo || moved.from == 0) return;
     context.out.line(
         said.is_return && moved.from != moved.to

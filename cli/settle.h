@@ -48,6 +48,8 @@ struct Said {
 };
 /// What a restore did, or would do: as JSON or as text.
 void print_moved(Context& context, const overlay::Moved& moved, const Said& said, bool dry_run);
+/// Which files an undo would put together with others' changes, and which it would leave.
+void print_kept(Output& to, const overlay::Moved& moved);
 /// Whose work beside the asker's a restore takes along, and what changed behind the mount. On
 /// notes.
 void warn_of_moved(Context& context, const overlay::Moved& moved);

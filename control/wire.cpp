@@ -332,7 +332,9 @@ Json encode(const overlay::Moved& moved) {
                 {"changes", encode_list(moved.changes)},
                 {"others", encode_list(moved.others)},
                 {"behind", encode_texts(moved.behind)},
-                {"can_redo", moved.can_redo}};
+                {"can_redo", moved.can_redo},
+                {"merged", encode_texts(moved.merged)},
+                {"left", encode_texts(moved.left)}};
 }
 
 Result<> decode(const Json& json, overlay::Moved& moved) {
@@ -343,6 +345,8 @@ Result<> decode(const Json& json, overlay::Moved& moved) {
         .get_list("others", moved.others)
         .get("behind", moved.behind)
         .get("can_redo", moved.can_redo)
+        .get("merged", moved.merged)
+        .get("left", moved.left)
         .done();
 }
 

@@ -136,6 +136,10 @@ struct Moved {
     std::vector<std::string>
         behind;            ///< paths that changed behind the mount since they were captured
     bool can_redo = true;  ///< false: it led on, or nowhere, and redo does not reverse it
+    /// Texts that others changed as well, in other lines: what they changed is still there.
+    std::vector<std::string> merged;
+    /// What was to be taken back and was not, because others changed it later.
+    std::vector<std::string> left;
 };
 
 /// What is decided about parts of a task. Paths are relative to the root; each stands for what is

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "overlay/plan_bytes.h"
+#include "overlay/ranged.h"
 #include "overlay/revert_merge.h"
 
 namespace unwrite::overlay {
@@ -15,53 +16,18 @@ namespace {
 
 constexpr int kMostSteps = 100'000;  // up from a name: an end where places run in a circle
 
-// Lays ranges of older deltas first; what is covered already stays. The result does not overlap.
-class Ranged {
- public:
-    Ranged(ObjectImage& image, std::vector<journal::DeltaNumber>& data)
-        : image_(image), data_(data) {}
-
-    void add(const ContentImage& range, journal::DeltaNumber delta) {
-        std::uint64_t at = range.offset;
-        const std::uint64_t end = std::min(range.offset + range.length, *image_.size);
-        auto next = covered_.upper_bound(at);
-        if (next != covered_.begin()) at = std::max(at, std::prev(next)->second);
-        std::vector<std::pair<std::uint64_t, std::uint64_t>> free;
-        while (at < end) {
-            const std::uint64_t stop = next == covered_.end() ? end : std::min(end, next->first);
-            if (at < stop) free.emplace_back(at, stop);
-            if (next == covered_.end()) break;
-            at = std::max(at, next->second);
-            ++next;
-        }
-        for (const auto& [begin, stop] : free) {
-            const bool hole = range.position == ContentImage::kHole;
-            image_.content.push_back(
-                {begin, stop - begin,
-                 hole ? range.position : range.position + (begin - range.offset)});
-            data_.push_back(delta);
-            covered_.emplace(begin, stop);
-        }
-    }
-
- private:
-    ObjectImage& image_;
-    std::vector<journal::DeltaNumber>& data_;
-    std::map<std::uint64_t, std::uint64_t> covered_;
-};
-
 class Planner {
  public:
-    /// `merge_in`: the journal's directory of deltas, for texts that are put together; -1: none is.
-    Planner(RevertTouches touches, std::shared_ptr<LiveNamesOf> live, int merge_in)
-        : touches_(std::move(touches)),
+    /// `touches`: after drop_idle(). `merge_in`: the journal's directory of deltas, for texts that
+    /// are put together.
+    Planner(const RevertTouches& touches, std::shared_ptr<LiveNamesOf> live, int merge_in)
+        : touches_(touches),
           merge_in_(merge_in),
           live_names_(std::move(live)),
           live_(live_names_, {}),
           planned_(live_names_, {}) {}
 
     Result<RevertPlan> run() {
-        TRY(touches_.drop_idle(live_));
         TRY_ASSIGN(puts_of_others_, touches_.put_by_others(live_));
         removals_ = touches_.removals();
         TRY(plan_names());
@@ -72,8 +38,11 @@ class Planner {
         TRY(check_lost_work());
         TRY(plan_objects());
         plan_.conflicts.assign(conflicts_.begin(), conflicts_.end());
+        plan_.merged.assign(merged_.begin(), merged_.end());
         return std::move(plan_);
     }
+    /// What the conflicts are about. After run().
+    const Blockers& blockers() const { return blockers_; }
 
  private:
     Result<> plan_names();
@@ -83,8 +52,6 @@ class Planner {
     Result<> drop_passages(const std::vector<ReplacedFile>& files);
     Result<bool> is_already(const Remains& remains);
     Result<bool> can_take(const Remains& remains, const ReplacedFile& file);
-    template <class Image>
-    bool is_contested(const std::vector<Touch<Image>>& touches) const;
     Result<> check_names();
     Result<bool> check_name(const NameImage& image);
     bool stood_in_removed(const NameKey& at, const LayerPtr& layer);
@@ -95,14 +62,16 @@ class Planner {
     Result<> plan_object(const ObjectKey& key, const std::vector<ObjectTouch>& touches);
     void compose(const ObjectKey& key, const std::vector<ObjectTouch>& touches);
     Result<bool> merge(const ObjectKey& key, const std::vector<ObjectTouch>& touches);
-    bool made_by_others(ObjectKey key, const ObjectTouch& first);
     View& view_before(std::size_t part);
     std::function<View&(std::size_t)> states() {
         return [this](std::size_t part) -> View& { return view_before(part); };
     }
     void conflict(std::optional<std::string> path, const ObjectKey& key);
+    void conflict_at(const NameKey& at, std::optional<std::string> path, const ObjectKey& key);
+    void conflict_in(const ObjectKey& key, std::optional<std::string> path);
+    void block_way_to(ObjectKey key);
 
-    RevertTouches touches_;
+    const RevertTouches& touches_;
     int merge_in_;
     std::shared_ptr<LiveNamesOf> live_names_;
     View live_;
@@ -110,6 +79,8 @@ class Planner {
     std::map<std::size_t, View> states_;  // see view_before()
     RevertPlan plan_;
     std::set<std::string> conflicts_;
+    Blockers blockers_;
+    std::set<std::string> merged_;
     std::vector<std::pair<NameKey, ObjectKey>> puts_of_others_;
     std::unordered_map<ObjectKey, RevertTouches::Removal> removals_;
     std::unordered_set<NameKey> contested_;  // names: conflicts, if they are not put together
@@ -124,6 +95,27 @@ void Planner::conflict(std::optional<std::string> path, const ObjectKey& key) {
         if (const auto& then = view_before(part).path(key)) path = *then + " (removed since)";
     }
     conflicts_.insert(path.value_or("a file that was removed since"));
+}
+
+void Planner::conflict_at(const NameKey& at, std::optional<std::string> path,
+                          const ObjectKey& key) {
+    blockers_.names.insert(at);
+    conflict(std::move(path), key);
+}
+
+void Planner::conflict_in(const ObjectKey& key, std::optional<std::string> path) {
+    blockers_.objects.insert(key);
+    conflict(std::move(path), key);
+}
+
+// What the plan takes away above it, so that it would go along.
+void Planner::block_way_to(ObjectKey key) {
+    for (int steps = 0; steps < kMostSteps && key != live_names_->root(); ++steps) {
+        const auto name = live_.name_of(key);
+        if (!name) return;
+        if (plan_.images.names.contains(*name)) blockers_.names.insert(*name);
+        key = name->parent;
+    }
 }
 
 Result<> Planner::plan_names() {
@@ -141,33 +133,21 @@ Result<> Planner::plan_names() {
     return {};
 }
 
-// Someone else changed it too. Where texts are put together only what came later counts: what was
-// before is what the selection found.
-template <class Image>
-bool Planner::is_contested(const std::vector<Touch<Image>>& touches) const {
-    if (merge_in_ < 0) return overlay::is_contested(touches);
-    const auto first = first_selected(touches);
-    return std::any_of(first, touches.end(),
-                       [](const auto& touch) { return touch.others && touch.real; });
-}
-
 // Files that were replaced under their names, as editors save: of those that others changed as
 // well, too.
 Result<> Planner::plan_replaced() {
     std::vector<ReplacedFile> files;
-    if (merge_in_ >= 0) {
-        for (const auto& [at, touches] : touches_.names) {
-            if (touches.empty() || !planned_.path(at.parent)) continue;
-            TRY_ASSIGN(const auto now, live_.at(at));
-            if (!now || !S_ISREG(now->type)) continue;
-            std::optional<ReplacedFile> file = replaced_file(touches_, at, now->key);
-            if (!file) continue;
-            TRY_ASSIGN(const bool done, put_together(*file));
-            if (done) files.push_back(*std::move(file));
-        }
-        TRY(drop_passages(files));
-        plan_view();
+    for (const auto& [at, touches] : touches_.names) {
+        if (touches.empty() || !planned_.path(at.parent)) continue;
+        TRY_ASSIGN(const auto now, live_.at(at));
+        if (!now || !S_ISREG(now->type)) continue;
+        std::optional<ReplacedFile> file = replaced_file(touches_, at, now->key);
+        if (!file) continue;
+        TRY_ASSIGN(const bool done, put_together(*file));
+        if (done) files.push_back(*std::move(file));
     }
+    TRY(drop_passages(files));
+    plan_view();
     for (const ReplacedFile& file : files) {
         for (const ObjectKey& key : file.objects) {
             // One that is, or goes on, at another name, or was written to there, is looked at by
@@ -180,7 +160,7 @@ Result<> Planner::plan_replaced() {
     }
     for (const NameKey& at : contested_) {
         auto path = live_.path(at);
-        conflict(path ? std::move(path) : at.name, at.parent);
+        conflict_at(at, path ? std::move(path) : at.name, at.parent);
     }
     return {};
 }
@@ -213,7 +193,7 @@ Result<bool> Planner::put_together(ReplacedFile& file) {
     }
     TRY_ASSIGN(const bool may, remains ? can_take(*remains, file) : Result<bool>(false));
     if (!may) {
-        conflict(live_.path(file.at), now->key);
+        conflict_at(file.at, live_.path(file.at), now->key);
         return false;
     }
     taken_.insert(file.objects.begin(), file.objects.end());
@@ -223,6 +203,7 @@ Result<bool> Planner::put_together(ReplacedFile& file) {
         plan_.images.names[file.at] = {NameImage{file.at, remains->object, S_IFREG}, file.origins};
     TRY_ASSIGN(const bool same, is_already(*remains));
     if (same) return true;
+    if (const auto path = live_.path(file.at)) merged_.insert(*path);
     // No origin of the selection: what remains is what the others made.
     TRY(plan_bytes(plan_, remains->object, remains->attributes, remains->bytes, merge_in_));
     return true;
@@ -282,7 +263,7 @@ Result<bool> Planner::check_name(const NameImage& image) {
         if (!image.object ||
             stood_in_removed(image.at, first_selected(touches_.names.at(image.at))->layer))
             return false;
-        conflict(image.at.name, image.at.parent);
+        conflict_at(image.at, image.at.name, image.at.parent);
         return false;
     }
     if (!image.object) return true;
@@ -290,13 +271,13 @@ Result<bool> Planner::check_name(const NameImage& image) {
         live_names_->open(Located{*image.object, image.type, nullptr, {}, 0}, Access::kPath);
     if (!opened) {
         if (!is_vanished(opened.error())) return opened.error();
-        conflict(planned_.path(image.at), *image.object);
+        conflict_at(image.at, planned_.path(image.at), *image.object);
     }
     // A directory can be at one name only: where it is now must be taken back too.
     if (S_ISDIR(image.type)) {
         const auto elsewhere = live_.name_of(*image.object);
         if (elsewhere && !plan_.images.names.contains(*elsewhere))
-            conflict(live_.path(*elsewhere), *image.object);
+            conflict_at(image.at, live_.path(*elsewhere), *image.object);
     }
     return true;
 }
@@ -326,14 +307,18 @@ Result<> Planner::check_work_of_others() {
                                         [](const NameTouch& touch) { return touch.others; });
         if (!others || !live_.path(at.parent) || planned_.path(at.parent)) continue;
         TRY_ASSIGN(const auto now, live_.at(at));
-        if (now) conflict(live_.path(at), now->key);
+        if (!now) continue;
+        block_way_to(at.parent);
+        conflict(live_.path(at), now->key);
     }
     for (const auto& [key, touches] : touches_.objects) {
         if (settled_.contains(key)) continue;
         const bool others =
             std::any_of(touches.begin(), touches.end(),
                         [](const ObjectTouch& touch) { return touch.others && touch.real; });
-        if (others && live_.path(key) && !planned_.path(key)) conflict(live_.path(key), key);
+        if (!others || !live_.path(key) || planned_.path(key)) continue;
+        block_way_to(key);
+        conflict_in(key, live_.path(key));
     }
     return {};
 }
@@ -355,7 +340,8 @@ void Planner::check_lost(const ObjectKey& key, const std::optional<NameKey>& at)
     if (settled_.contains(key) || planned_.path(key)) return;
     const auto removal = removals_.find(key);
     if (removal == removals_.end() || removal->second.by_others) return;
-    conflict(live_.path(at.value_or(removal->second.from)), key);
+    blockers_.objects.insert(key);
+    conflict_at(removal->second.from, live_.path(at.value_or(removal->second.from)), key);
 }
 
 Result<> Planner::plan_objects() {
@@ -383,20 +369,18 @@ Result<> Planner::plan_object(const ObjectKey& key, const std::vector<ObjectTouc
         if (live_.path(key)) return {};
         const auto removal = removals_.find(key);
         if (removal == removals_.end()) {
-            conflict(std::nullopt, key);
+            conflict_in(key, std::nullopt);
         } else if (removal->second.by_others) {
-            conflict(live_.path(removal->second.from), key);
+            conflict_in(key, live_.path(removal->second.from));
         }
         return {};
     }
-    // What others did before, in a part of its own, is in the image of the first selected touch.
-    const bool made = merge_in_ < 0 && made_by_others(key, *first);
-    if (is_contested(touches) && merge_in_ >= 0) {
+    if (is_contested(touches)) {
         TRY_ASSIGN(const bool done, merge(key, touches));
         if (done) return {};
+        conflict_in(key, path);
     }
-    if (made || is_contested(touches)) conflict(path, key);
-    if (is_imageless(*first)) conflict(path, key);
+    if (is_imageless(*first)) conflict_in(key, path);
     compose(key, touches);
     return {};
 }
@@ -407,6 +391,9 @@ Result<bool> Planner::merge(const ObjectKey& key, const std::vector<ObjectTouch>
         steps.push_back(step_of(touch, key));
     TRY_ASSIGN(const auto remains, without_selected(steps, key, live_, states()));
     if (!remains) return false;
+    TRY_ASSIGN(const bool same, is_already(*remains));
+    if (same) return true;
+    if (auto path = planned_.path(key)) merged_.insert(*std::move(path));
     TRY(plan_bytes(plan_, key, remains->attributes, remains->bytes, merge_in_));
     return true;
 }
@@ -417,33 +404,8 @@ View& Planner::view_before(std::size_t part) {
     if (known != states_.end()) return known->second;
     std::vector<LayerPtr> crossed;
     for (std::size_t at = touches_.parts.size(); at > part;)
-        crossed.push_back(touches_.parts[--at].layer);
+        crossed.push_back(touches_.parts[--at]);
     return states_.emplace(part, View(live_names_, std::move(crossed))).first->second;
-}
-
-// Where turns divided the interval, an earlier part may say who made the object that the first
-// selected touch, in a later one, changed: climbs from there to the name that it was made with.
-bool Planner::made_by_others(ObjectKey key, const ObjectTouch& first) {
-    const auto same = [&](const auto& part) { return part.interval == first.interval; };
-    const auto earliest = std::find_if(touches_.parts.begin(), touches_.parts.end(), same);
-    if (earliest == touches_.parts.end() || earliest->layer == first.layer) return false;
-    if (view_before(static_cast<std::size_t>(earliest - touches_.parts.begin())).path(key))
-        return false;
-    View& then = view_before(first.part);
-    for (int steps = 0; steps < kMostSteps && key != live_names_->root(); ++steps) {
-        const auto name = then.name_of(key);
-        if (!name) return false;
-        const auto touched = touches_.names.find(*name);
-        if (touched != touches_.names.end()) {
-            const auto maker = std::find_if(
-                touched->second.begin(), touched->second.end(), [&](const NameTouch& touch) {
-                    return same(touch) && touch.image->image.object != key;
-                });
-            if (maker != touched->second.end()) return maker->others;
-        }
-        key = name->parent;
-    }
-    return false;
 }
 
 void Planner::compose(const ObjectKey& key, const std::vector<ObjectTouch>& touches) {
@@ -467,15 +429,34 @@ void Planner::compose(const ObjectKey& key, const std::vector<ObjectTouch>& touc
     plan_.data[key] = std::move(data);
 }
 
+/// Rounds in which something more is left: what lies in what was left comes up in the next one.
+constexpr int kMostRounds = 100;
+
 }  // namespace
 
 Result<RevertPlan> plan_revert(const History& history, Locator& locator, journal::Journal& journal,
                                const Origins& origins, const RevertSelection& selection) {
     Layers layers(journal);
     TRY_ASSIGN(RevertTouches touches, RevertTouches::read(history, layers, origins, selection));
-    return Planner(std::move(touches), std::make_shared<LiveNamesOf>(locator),
-                   selection.merge ? journal.state_dir().deltas() : -1)
-        .run();
+    const auto names = std::make_shared<LiveNamesOf>(locator);
+    View live(names, {});
+    TRY(touches.drop_idle(live));
+    std::set<std::string> left;
+    for (int round = 0;; ++round) {
+        Planner planner(touches, names, journal.state_dir().deltas());
+        TRY_ASSIGN(RevertPlan plan, planner.run());
+        if (plan.conflicts.empty()) plan.left.assign(left.begin(), left.end());
+        if (plan.conflicts.empty() || !selection.partly) return plan;
+        Blockers blockers = planner.blockers();
+        TRY_ASSIGN(const bool any, touches.deselect(live, blockers));
+        left.insert(plan.conflicts.begin(), plan.conflicts.end());
+        for (const ObjectKey& key : blockers.objects) {
+            if (auto path = live.path(key)) left.insert(*std::move(path));
+        }
+        if (any && round < kMostRounds) continue;
+        plan.conflicts.assign(left.begin(), left.end());
+        return plan;
+    }
 }
 
 }  // namespace unwrite::overlay

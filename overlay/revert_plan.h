@@ -1,7 +1,8 @@
 // The plan of a revert: what names and objects must become so that the changes of a selection are
-// taken back and everything else is kept. Where the selection and someone else changed the same
-// thing, or taking back would carry off what someone else made, it is a conflict, and nothing is to
-// be done at all.
+// taken back and everything else is kept. A text that the selection and someone else changed in
+// different lines is put together. Where both changed the same thing otherwise, or taking back
+// would carry off what someone else made, it is a conflict: nothing is to be done at all, or, with
+// RevertSelection::partly, that thing is left as it is.
 #pragma once
 
 #include "overlay/operations.h"
@@ -15,6 +16,8 @@ struct RevertPlan {
     std::unordered_map<ObjectKey, std::vector<journal::DeltaNumber>> data{};
     std::shared_ptr<UniqueFd> bytes{};     ///< what no delta has; null when there is nothing
     std::vector<std::string> conflicts{};  ///< paths, sorted, each once
+    std::vector<std::string> merged{};     ///< the same, of texts that are put together
+    std::vector<std::string> left{};       ///< the same; what is left, with `partly`
 
     bool empty() const { return images.empty(); }
 };

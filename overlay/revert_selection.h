@@ -18,7 +18,7 @@ struct RevertPart {
 /// What is to be taken back.
 struct RevertSelection {
     std::vector<RevertPart> parts{};
-    bool merge = false;  ///< a text that others changed as well is put together, where it can be
+    bool partly = false;  ///< what cannot be taken back is left, and the rest taken back
 };
 
 }  // namespace unwrite::overlay

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace unwrite::overlay {
 
@@ -116,14 +117,14 @@ Result<RevertTouches> RevertTouches::read(const History& history, Layers& layers
         if (first == intervals.end() || interval.number < first->number) continue;
         TRY_ASSIGN(const LayerPtr layer, layers.read(interval.delta));
         const std::size_t part = touches.parts.size();
-        touches.parts.push_back({interval.number, layer});
+        touches.parts.push_back(layer);
         for (const auto& [at, state] : layer->delta.names) {
-            NameTouch touch{interval.number, part, layer, &state};
+            NameTouch touch{part, layer, &state};
             selected.judge(touch, state.origins, interval.delta);
             touches.names[at].push_back(std::move(touch));
         }
         for (const auto& [key, image] : layer->delta.objects) {
-            ObjectTouch touch{interval.number, part, layer, &image};
+            ObjectTouch touch{part, layer, &image};
             selected.judge(touch, image.origins, interval.delta);
             touches.objects[key].push_back(std::move(touch));
         }
@@ -208,6 +209,67 @@ Result<std::vector<std::pair<NameKey, ObjectKey>>> RevertTouches::put_by_others(
         }
     }
     return puts;
+}
+
+namespace {
+
+template <class Image>
+bool deselect_all(std::vector<Touch<Image>>& touches) {
+    bool any = false;
+    for (auto& touch : touches) {
+        any |= touch.selected;
+        if (std::exchange(touch.selected, false)) touch.others = true;
+    }
+    return any;
+}
+
+}  // namespace
+
+Result<bool> RevertTouches::deselect(View& live, Blockers& blockers) {
+    std::unordered_map<ObjectKey, std::vector<NameKey>> names_of;
+    for (const auto& [at, touches] : names) {
+        for (const NameTouch& touch : touches) {
+            if (touch.image->image.object) names_of[*touch.image->image.object].push_back(at);
+        }
+    }
+    std::vector<NameKey> more(blockers.names.begin(), blockers.names.end());
+    const auto add_names = [&](const ObjectKey& key) {
+        std::vector<NameKey> found = names_of[key];
+        if (const auto standing = live.name_of(key)) found.push_back(*standing);
+        for (const NameKey& at : found) {
+            if (blockers.names.insert(at).second) more.push_back(at);
+        }
+    };
+    for (const ObjectKey& key :
+         std::vector<ObjectKey>(blockers.objects.begin(), blockers.objects.end()))
+        add_names(key);
+    while (!more.empty()) {
+        const NameKey at = std::move(more.back());
+        more.pop_back();
+        std::vector<ObjectKey> objects_at;
+        if (const auto touched = names.find(at); touched != names.end()) {
+            for (const NameTouch& touch : touched->second) {
+                if (touch.image->image.object) objects_at.push_back(*touch.image->image.object);
+            }
+        }
+        if (live.path(at.parent)) {
+            TRY_ASSIGN(const auto now, live.at(at));
+            if (now) objects_at.push_back(now->key);
+        }
+        for (const ObjectKey& key : objects_at) {
+            if (blockers.objects.insert(key).second) add_names(key);
+        }
+    }
+    bool any = false;
+    for (const NameKey& at : blockers.names) {
+        if (const auto touched = names.find(at); touched != names.end())
+            any |= deselect_all(touched->second);
+    }
+    for (const ObjectKey& key : blockers.objects) {
+        if (const auto touched = objects.find(key); touched != objects.end())
+            any |= deselect_all(touched->second);
+    }
+    return any;
 }
 
 }  // namespace unwrite::overlay

@@ -2,6 +2,8 @@
 // live state, oldest first. A touch that left things as they were is none.
 #pragma once
 
+#include <unordered_set>
+
 #include "overlay/origins.h"
 #include "overlay/revert_selection.h"
 #include "overlay/view.h"
@@ -11,8 +13,7 @@ namespace unwrite::overlay {
 /// One interval's touch of a name or an object.
 template <class Image>
 struct Touch {
-    std::size_t interval = 0;  ///< counts from the oldest; turns divide none
-    std::size_t part = 0;      ///< in `parts`
+    std::size_t part = 0;  ///< in `parts`
     LayerPtr layer{};
     const Image* image = nullptr;
     bool selected = false;  ///< by someone selected, in a selected interval
@@ -22,16 +23,17 @@ struct Touch {
 using NameTouch = Touch<journal::NameState>;
 using ObjectTouch = Touch<journal::ObjectImage>;
 
+/// Names and objects that cannot be taken back.
+struct Blockers {
+    std::unordered_set<NameKey> names{};
+    std::unordered_set<ObjectKey> objects{};
+};
+
 struct RevertTouches {
     std::unordered_map<NameKey, std::vector<NameTouch>> names{};
     std::unordered_map<ObjectKey, std::vector<ObjectTouch>> objects{};
 
-    /// One delta of the trunk, and the number of its interval.
-    struct Part {
-        std::size_t interval = 0;
-        LayerPtr layer{};
-    };
-    std::vector<Part> parts{};  ///< oldest first
+    std::vector<LayerPtr> parts{};  ///< the deltas of the trunk, oldest first
 
     static Result<RevertTouches> read(const History& history, Layers& layers,
                                       const Origins& origins, const RevertSelection& selection);
@@ -48,6 +50,10 @@ struct RevertTouches {
     std::unordered_map<ObjectKey, Removal> removals() const;
     /// What others put at a name, and where. After drop_idle().
     Result<std::vector<std::pair<NameKey, ObjectKey>>> put_by_others(View& live) const;
+
+    /// From now on nobody has selected these, nor what is the same thing: an object and all names
+    /// that it had. Adds all that to `blockers`; false when none of it was selected.
+    Result<bool> deselect(View& live, Blockers& blockers);
 };
 
 /// Of an object that another session made in that part: what it was before is not to be had.
@@ -62,14 +68,12 @@ auto first_selected(const std::vector<Touch<Image>>& touches) {
                         [](const auto& touch) { return touch.selected; });
 }
 
-/// True when someone else touched it in the interval of the first selected touch, or after.
+/// True when someone else touched it in the part of the first selected touch, or after. What was
+/// before that is what the selection found, and comes back with it.
 template <class Image>
 bool is_contested(const std::vector<Touch<Image>>& touches) {
-    const auto first = first_selected(touches);
-    return first != touches.end() &&
-           std::any_of(touches.begin(), touches.end(), [first](const auto& touch) {
-               return touch.interval >= first->interval && touch.others && touch.real;
-           });
+    return std::any_of(first_selected(touches), touches.end(),
+                       [](const auto& touch) { return touch.others && touch.real; });
 }
 
 }  // namespace unwrite::overlay

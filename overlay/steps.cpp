@@ -17,6 +17,7 @@ const std::string kOnly = kPrefix + "only";  // of a run, although others change
 const std::string kExcept = kPrefix + "except";
 const std::string kIn = kPrefix + "in";
 const std::string kUndoes = kPrefix + "undoes";
+const std::string kPartly = kPrefix + "partly";
 
 std::set<NodeNumber> numbers_in(const std::string& text) {
     std::set<NodeNumber> numbers;
@@ -71,6 +72,7 @@ void set_step_tags(Node& node, const StepTags& tags) {
     };
     set_all(kExcept, tags.filter.except);
     set_all(kUndoes, tags.undoes);
+    if (tags.partly) node.tags[kPartly] = "1";
 }
 
 bool is_step_tag(const std::string& key) {
@@ -90,6 +92,7 @@ Step step_at(const History& history, const Node& node) {
     step.run = run_of_step(node);
     step.in = number_in(node, kIn);
     step.undoes = numbers_of(node, kUndoes);
+    step.partly = node.tags.contains(kPartly);
     // What a damaged store says leads nowhere but up.
     NodeNumber since = number_in(node, kSince);
     if (const auto first = squash_of(node)) since = *first;
@@ -166,6 +169,7 @@ bool is_clean_cut(const History& history, const std::set<NodeNumber>& active,
     // What was taken back must not come again: its taking back would go, and it would stay.
     for (const Step& step : steps_of(history, active)) {
         if (step.undone || step.undoes.empty() || !reaches_above(history, step, target)) continue;
+        if (step.partly) return false;  // what it left would go
         for (const NodeNumber undone : step.undoes) {
             const auto what = step_of(history, undone);
             if (!what || what->since < target) return false;

@@ -45,6 +45,7 @@ struct Step {
     bool nested = false;  ///< and that run has a step of its own, which has these changes too
     std::set<NodeNumber> undoes{};  ///< the steps that it took back, by their nodes
     bool undone = false;            ///< another step took it back
+    bool partly = false;            ///< of what it undoes it left something
     NodeNumber newest = 0;  ///< node 0: the newest edge with its changes; 0: the open interval
 
     /// It counts for `undo`: it is neither part of another, nor taken back, nor a taking back.
@@ -58,6 +59,7 @@ struct StepTags {
     NodeNumber run = 0;  ///< the step of this run
     NodeNumber in = 0;   ///< made by this run
     std::set<NodeNumber> undoes{};
+    bool partly = false;
 };
 void set_step_tags(Node& node, const StepTags& tags);
 /// A tag of this kind is no user's.

@@ -176,8 +176,10 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     NodeNumber begin_of(const History& history, NodeNumber run);
     NodeNumber run_asking(const Asker& asker);
     RevertPart part_of(const History& history, const Step& step);
+    /// Where something was changed again later: all of it or nothing, or all but that.
+    enum class Extent { kWhole, kPartly };
     Result<Moved> take_back(const Asker& asker, const std::vector<Step>& chosen,
-                            const std::string& text, Consent consent);
+                            const std::string& text, Consent consent, Extent extent);
     /// How a revert is remembered.
     struct Record {
         std::string text{};

@@ -146,6 +146,11 @@ Result<> Workspace::apply_images(const RevertPlan& plan) {
     journal::Pending pending{journal::Pending::Verb::kRestore, head_.current, 0, 0, false};
     TRY(tree_.carry_unseen());
     tree_.capture_unseen(LiveTree::Images::kStay);
+    // A text may be put together in a file that the journal has not spoken of so far.
+    for (const auto& [key, image] : plan.images.objects) {
+        if (!journal_->attic().contains(key) && !journal_->places().contains(key))
+            TRY(anchor_live(key));
+    }
     const Result<> inverted = restorer_.invert(plan.images, capture_.writer());
     if (!inverted) return inverted;  // records without a change are harmless
     if (options_.durable) TRY(capture_.sync());
@@ -203,11 +208,14 @@ Result<Moved> Workspace::carry_out(const Asker& asker, const RevertPlan& plan, c
                                    bool dry_run) {
     TRY(check_written_behind(plan));
     if (!plan.conflicts.empty()) return conflict(plan.conflicts);
+    if (!plan.left.empty() && changes_of(plan, locator_).empty()) return conflict(plan.left);
     if (plan.empty() && !record.is_part)
         return Error(ErrorKind::kNothing, ENOENT, "there is nothing to take back");
     Moved moved;
     moved.changes = changes_of(plan, locator_);
     moved.others = others_in(moved.changes, origin_of(asker));
+    moved.merged = plan.merged;
+    moved.left = plan.left;
     if (dry_run) return moved;
     moved.to = head_.current;
     TRY(close_step(0, asker.cause));
@@ -215,13 +223,14 @@ Result<Moved> Workspace::carry_out(const Asker& asker, const RevertPlan& plan, c
         TRY(seal({.kind = NodeKind::kBegin, .text = "before: " + record.text}));
     moved.from = head_.current;
     TRY(apply_images(plan));
-    Seal seal{
-        .kind = record.hidden ? NodeKind::kBegin : NodeKind::kUndo,
-        .text = record.text,
-        .origin = origin_of(asker),
-        .cause = asker.cause,
-        .step = {.since = record.since == 0 ? moved.from : record.since, .undoes = record.undoes},
-        .ends_pending = true};
+    Seal seal{.kind = record.hidden ? NodeKind::kBegin : NodeKind::kUndo,
+              .text = record.text,
+              .origin = origin_of(asker),
+              .cause = asker.cause,
+              .step = {.since = record.since == 0 ? moved.from : record.since,
+                       .undoes = record.undoes,
+                       .partly = !plan.left.empty()},
+              .ends_pending = true};
     const NodeNumber tip = head_.redo_tip;
     if (!record.redo_tip && tip != 0) seal.tags[kThenTag] = std::to_string(tip);
     seal.redo_tip = record.redo_tip.value_or(kOwnNode);
@@ -248,14 +257,13 @@ Result<Moved> Workspace::revert_parts(const Asker& asker, const RevertSelection&
 Result<Moved> Workspace::revert(const Asker& asker, const std::string& what, bool dry_run) {
     const Consent consent = dry_run ? Consent::kNone : Consent::kAll;
     TRY_ASSIGN(const auto step, step_called(what));
-    if (step) return take_back(asker, {*step}, "undo " + what, consent);
+    if (step) return take_back(asker, {*step}, "undo " + what, consent, Extent::kPartly);
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
     TRY(closing.refuse_if_unable("undo", 3));
     locator_.begin();
     RevertSelection selection;
     RevertPart part;
     if (what == kAgents) {
-        selection.merge = true;
         TRY_ASSIGN(const History history, this->history());
         part.deltas = deltas_since_agents_went(history);
         for (const Origin& origin : origins_->all()) {
@@ -264,6 +272,7 @@ Result<Moved> Workspace::revert(const Asker& asker, const std::string& what, boo
         if (part.origins.empty())
             return Error(ErrorKind::kNothing, ENOENT, "no agent has changed anything");
     } else {
+        selection.partly = true;
         part.origins = origins_->of_session(what);
     }
     selection.parts.push_back(std::move(part));

@@ -85,7 +85,7 @@ Result<std::optional<Step>> Workspace::step_called(const std::string& what) {
 }
 
 Result<Moved> Workspace::take_back(const Asker& asker, const std::vector<Step>& chosen,
-                                   const std::string& text, Consent consent) {
+                                   const std::string& text, Consent consent, Extent extent) {
     NodeNumber target = 0;
     {
         const std::lock_guard lock(operation_mutex_);
@@ -106,7 +106,7 @@ Result<Moved> Workspace::take_back(const Asker& asker, const std::vector<Step>& 
     TRY(closing.refuse_if_unable("undo", 3));
     locator_.begin();
     TRY_ASSIGN(const History history, this->history());
-    RevertSelection selection;
+    RevertSelection selection{.partly = extent == Extent::kPartly};
     Record record{.text = text};
     for (const Step& step : chosen) {
         selection.parts.push_back(part_of(history, step));
@@ -166,8 +166,8 @@ Result<Moved> Workspace::undo(const Asker& asker, unsigned count, Consent consen
             "`unwrite undo " + there + "` takes them all back, `unwrite log` lists the steps");
     }
     steps.resize(wanted);
-    return take_back(asker, steps, wanted == 1 ? "undo" : "undo " + std::to_string(wanted),
-                     consent);
+    return take_back(asker, steps, wanted == 1 ? "undo" : "undo " + std::to_string(wanted), consent,
+                     Extent::kWhole);
 }
 
 struct Workspace::Redo {

@@ -83,6 +83,7 @@ Result<int> discard_work_of_agents(Context& context, Workspace& workspace,
         }
         TRY(check_can_ask());
         context.notes.print(change_lines(foreseen.changes, 20, Colour::kNo));
+        print_kept(context.notes, foreseen);
         if (!confirm(context, "Discard what agents changed, and keep your own changes? (y/n)")) {
             context.notes.line("Nothing was done.");
             return kNothingToDo;

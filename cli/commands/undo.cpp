@@ -81,8 +81,10 @@ void add_undo(CLI::App& app, Context& context) {
               .examples = {{"unwrite undo", "the newest step in \"unwrite log\""},
                            {"unwrite undo n7", "this step; later ones stay"},
                            {"unwrite undo run-5", "everything that this session did"}},
-              .note = "If something changed the same lines later, nothing is undone and the "
-                      "files are listed. \"unwrite redo\" reverses an undo."});
+              .note = "A step or session by name is undone as far as possible: other changes in "
+                      "the same files stay. Files in which the same lines were changed again "
+                      "later stay as they are and are listed. \"unwrite redo\" reverses an "
+                      "undo."});
 }
 
 }  // namespace unwrite::cli

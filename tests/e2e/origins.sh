@@ -94,6 +94,57 @@ S60_undo_in_the_other_order() {
     end
 }
 
+S60_what_both_changed_in_other_lines_is_taken_apart() {
+    begin
+    seq 100 >common
+    printf '\0%s\n' {1..100} >bytes
+    u commit --yes
+    start_run red
+    start_run blue
+    order red 'sed -i s/^1$/red/ common; echo r >red.txt'
+    order blue 'echo blue >>common; echo b >blue.txt'
+    echo user >>bytes
+    order red 'sed -i s/^50$/red/ common; echo r >>bytes'
+    sed -i s/^25$/user/ common
+    finish_run red
+    finish_run blue
+    sed -i s/^75$/user/ common
+    echo user >>bytes
+    cp bytes "$scratch/bytes"
+    remember all
+    say "the dry run says the same as what is done then"
+    u undo --dry-run red
+    same all
+    tail -n +2 "$scratch/out" | grep -v '^ ' >"$scratch/would"
+    u undo red
+    tail -n +2 "$scratch/out" | grep -v '^ \|redo' | diff "$scratch/would" - || fail "it said something else before"
+    out_has "other changes stay:"
+    out_has "  common"
+    out_has "changed again later, so they stay as they are:"
+    out_has "  bytes"
+    absent red.txt
+    equal blue.txt b
+    equal common "$({ seq 100 | sed 's/^[27]5$/user/'; echo blue; })"
+    cmp bytes "$scratch/bytes"
+    u redo
+    same all
+    say "in the other order"
+    u --json undo blue
+    json 'j["merged"] == ["common"] and j["left"] == []'
+    equal common "$(seq 100 | sed 's/^[27]5$/user/; s/^1$/red/; s/^50$/red/')"
+    absent blue.txt
+    u --json undo red
+    json 'j["merged"] == ["common"] and j["left"] == ["bytes"]'
+    equal common "$(seq 100 | sed 's/^[27]5$/user/')"
+    say "once more there is nothing that could go"
+    expect 5 undo red
+    err_has bytes
+    u redo 2
+    same all
+    end
+    check_state
+}
+
 S60_what_both_changed_is_a_conflict() {
     begin
     seq 100 >common
@@ -101,17 +152,19 @@ S60_what_both_changed_is_a_conflict() {
     u commit --yes
     start_run red
     start_run blue
-    order red 'sed -i s/^1$/red/ common; echo r >red.txt'
+    order red 'sed -i s/^100$/red/ common; echo r >red.txt'
     order blue 'echo blue >>common; echo b >blue.txt'
     order red 'echo r >>ours'
     finish_run red
     finish_run blue
     remember both
-    expect 5 undo red
-    err_has common
-    same both
-    expect 5 undo blue
-    err_has common
+    say "what can be taken back goes, and the rest is named"
+    u undo red
+    out_has "  common"
+    absent red.txt
+    equal ours "$(seq 100)"
+    equal common "$({ seq 99; echo red; echo blue; })"
+    u redo
     same both
     say "rollback takes both, and says so"
     u rollback root
@@ -120,7 +173,7 @@ S60_what_both_changed_is_a_conflict() {
     absent blue.txt
     u redo 9
     same both
-    say "a file that the user changed after the run is a conflict too"
+    say "where nothing at all can be taken back, nothing is done"
     u commit --yes
     u --json run --on-exit keep --session green -- sh -c 'echo green >>ours'
     echo user >>ours
@@ -147,9 +200,13 @@ S60_what_the_user_made_while_an_agent_destroys_it() {
     u log --all
     [[ $(grep -c ' handoff ' "$scratch/out") == 1 ]] || fail "not one turn: $(cat "$scratch/out")"
     turn=$(grep ' handoff ' "$scratch/out" | grep -o 'n[0-9]*' | head -n 1)
-    say "and the undo of the run alone does not pass over it in silence"
-    expect 5 undo red
-    err_has mine
+    say "the undo of the run alone brings it back"
+    u undo red
+    equal mine "of the user"
+    equal notes/deep/mine "of the user"
+    equal old $'old\nof the user'
+    u redo
+    absent mine
     u restore mine notes --from "$turn"
     equal mine "of the user"
     equal notes/deep/mine "of the user"
@@ -180,11 +237,18 @@ S60_a_run_in_the_middle() {
     absent d
     equal f3 3
     [[ $(tail -n 2 f1) == $'1\n3' ]]
-    expect 5 undo one
-    say "only what nobody touched since can be taken out of the middle; the newest two go together"
+    say "what the next one wrote right below stays; once that is gone, it can go as well"
+    u undo one
+    out_has "  f1"
+    absent f4
+    [[ $(tail -n 2 f1) == $'1\n3' ]]
     u undo three
     absent f3
     [[ $(tail -n 1 f1) == 1 ]]
+    u undo one
+    equal f1 "$(seq 10)"
+    u redo 3
+    [[ $(tail -n 2 f1) == $'1\n3' ]]
     equal f4 1
     u rollback root
     equal f1 "$(seq 10)"

@@ -115,11 +115,12 @@ TEST_F(KeepMine, WhatIsNoTextIsAConflictS63) {
     expect_conflict(":agents", "text");
 }
 
-TEST_F(KeepMine, UndoOfASessionPutsNothingTogetherS60) {
+TEST_F(KeepMine, UndoOfASessionDoesTheSameS60) {
     start();
     agent(numbered({{10, "agent"}}));
     user(numbered({{10, "agent"}, {20, "user"}}));
-    expect_conflict("agent", "text");
+    ASSERT_OK(operations().revert(World::asker(), "agent", false));
+    EXPECT_EQ(text(), numbered({{20, "user"}}));
 }
 
 TEST_F(KeepMine, TheAgentReplacedTheFileS63) {

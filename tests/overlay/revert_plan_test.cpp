@@ -130,7 +130,8 @@ TEST_F(Reverting, AFileOfTheUserThatTheAgentChanged) {
     make("file", "user\n");
     as_agent();
     ASSERT_EQ(actor().append("file", "agent\n"), 0);
-    expect_conflict("agent", "file");
+    ASSERT_OK(operations().revert(World::asker(), "agent", false));
+    EXPECT_EQ(actor().read("file").value_or(""), "user\n");
 }
 
 TEST_F(Reverting, TheDirectoryOfADeletedFileIsGone) {
@@ -182,7 +183,10 @@ TEST_F(Reverting, AMovedFileThatTheUserMovedOn) {
     checkpoint();
     as_user();
     ASSERT_EQ(actor().rename("e", "f", 0), 0);
-    expect_conflict("agent", "e");
+    ASSERT_ASSIGN(const auto moved, operations().revert(World::asker(), "agent", false));
+    EXPECT_EQ(moved.left, Lines{"f"});
+    EXPECT_EQ(actor().read("a").value_or(""), "one\n");
+    EXPECT_EQ(actor().read("f/x").value_or(""), "one\n");
 }
 
 }  // namespace

@@ -31,9 +31,11 @@ class Taking : public Looking {
         return found;
     }
 
-    // `lose` is the agent's, `state` what must be in a state and come back.
+    enum class Undo { kBringsItBack, kIsRefused, kIsNotAsked };
+
+    // `lose` is the agent's, `state` what must be in a state and come back. `undo`: of the agent.
     void expect_kept(const std::function<void()>& prepare, const std::function<int()>& lose,
-                     bool contested = true) {
+                     Undo undo = Undo::kBringsItBack) {
         start();
         as_user();
         prepare();
@@ -44,9 +46,17 @@ class Taking : public Looking {
         ASSERT_EQ(turns().size(), 1U);
         const std::string turn = "n" + std::to_string(turns()[0].number);
         EXPECT_NE(turns()[0].text.find("agent"), std::string::npos);
-        if (contested) {
+        if (undo == Undo::kIsRefused) {
             // It is not silent about it either: both changed it.
             EXPECT_KIND(ErrorKind::kConflict, operations().revert(World::asker(), "agent", false));
+            EXPECT_EQ(difference(after, world_->look()), "");
+        }
+        if (undo == Undo::kBringsItBack) {
+            ASSERT_OK(operations().revert(World::asker(), "agent", false));
+            Snapshot users = state;
+            users.erase("new");  // made by the agent
+            EXPECT_EQ(difference(users, world_->look(), Times::kIgnore), "");
+            ASSERT_OK(operations().redo(World::asker(), 1, overlay::Consent::kAll));
             EXPECT_EQ(difference(after, world_->look()), "");
         }
         ASSERT_OK(operations().rollback(World::asker(), turn, false, overlay::Consent::kAll));
@@ -60,7 +70,7 @@ class Taking : public Looking {
     }
 
     void expect_in_a_state(const std::function<void()>& prepare, const std::function<int()>& lose) {
-        expect_kept(prepare, lose, false);
+        expect_kept(prepare, lose, Undo::kIsNotAsked);
     }
 
     std::string run_;
@@ -227,11 +237,21 @@ TEST_F(Taking, WhatTheAgentAloneChangedGoesThoughTurnsDividedIt) {
     ASSERT_EQ(actor().append("its", "two\n"), 0);
     ASSERT_EQ(actor().append("old", "agent\n"), 0);
     ASSERT_EQ(turns().size(), 1U);
-    expect_conflict("agent", "mine");
+    const Snapshot all = world_->look();
+    ASSERT_OK(operations().revert(World::asker(), "agent", false));
+    EXPECT_EQ(actor().read("mine").value_or(""), "user\n");
+    EXPECT_EQ(actor().read("kept").value_or(""), "user\n");
+    EXPECT_EQ(actor().read("old").value_or(""), "old\n");
+    EXPECT_FALSE(std::filesystem::exists(raw() / "its"));
+    ASSERT_OK(operations().redo(World::asker(), 1, overlay::Consent::kAll));
+    EXPECT_EQ(difference(all, world_->look()), "");
     as_user();
     ASSERT_EQ(actor().unlink("mine"), 0);
-    expect_conflict("agent", "");
-    EXPECT_EQ(actor().read("its").value_or(""), "one\ntwo\n");
+    // What the user removed is named, whoever had changed it.
+    ASSERT_ASSIGN(const auto moved, operations().revert(World::asker(), "agent", false));
+    EXPECT_EQ(moved.left, Lines{"mine"});
+    EXPECT_EQ(actor().read("old").value_or(""), "old\n");
+    EXPECT_FALSE(std::filesystem::exists(raw() / "its"));
 }
 
 TEST_F(Taking, SessionsThatTakeTurnsAllDayShareAnInterval) {
@@ -304,7 +324,7 @@ TEST_F(Taking, AFileOfTheUserIsExchangedS60) {
             as_agent();
             make("its", "agent\n");
         },
-        [&] { return actor().rename("its", "mine", RENAME_EXCHANGE); });
+        [&] { return actor().rename("its", "mine", RENAME_EXCHANGE); }, Undo::kIsRefused);
 }
 
 TEST_F(Taking, WhoWentBackToATurnIsAtTheBeginningOfAStep) {
