@@ -43,6 +43,7 @@ Result<LaterChanges> LaterChanges::read(Layers& layers,
             if (now == state.image.object) continue;
             later.names_.insert(at);
             later.directories_.insert(at.parent);
+            if (state.image.object) later.taken_from_.insert_or_assign(*state.image.object, at);
         }
         for (const auto& [key, image] : layer->delta.objects) {
             if (!is_directory_alone(image) || is_otherwise(key, *image.attributes, locator))
@@ -68,7 +69,10 @@ Result<RevertPlan> plan_again(const LayerPtr& layer, const LaterChanges& later, 
     }
     for (const auto& [key, image] : layer->delta.objects) {
         if (later.has(key)) {
-            conflicts.insert(locator.live_path(key).value_or("a file that was removed since"));
+            auto path = locator.live_path(key);
+            const NameKey* const was = later.taken_from(key);
+            if (!path && was != nullptr) path = path_of(*was, locator) + " (removed since)";
+            conflicts.insert(path.value_or("a file that was removed since"));
             continue;
         }
         // Of a directory in which both made names the times stay as they are.

@@ -19,11 +19,17 @@ class LaterChanges {
     /// Directories in which names were made or taken away.
     const std::unordered_set<ObjectKey>& directories() const { return directories_; }
     const std::unordered_set<ObjectKey>& objects() const { return objects_; }
+    /// A name that was taken from an object; null when none was.
+    const NameKey* taken_from(const ObjectKey& key) const {
+        const auto found = taken_from_.find(key);
+        return found == taken_from_.end() ? nullptr : &found->second;
+    }
 
  private:
     std::unordered_set<NameKey> names_;
     std::unordered_set<ObjectKey> objects_;
     std::unordered_set<ObjectKey> directories_;
+    std::unordered_map<ObjectKey, NameKey> taken_from_;
 };
 
 /// What crossing the edge with this delta makes of the live state; its conflicts are where that

@@ -104,6 +104,18 @@ TEST_F(UndoMerges, S60_S166_WhatIsPutTogetherIsAnchored) {
     expect_sound();
 }
 
+TEST_F(UndoMerges, S57_ARedoNamesTheFileThatWasRemovedSince) {
+    replace("text", numbered({{5, "first"}}));
+    checkpoint("one");
+    ASSERT_OK(undo(1));
+    replace("text", numbered({{6, "second"}}));
+    ASSERT_EQ(actor().unlink("text"), 0);
+    const auto refused = redo();
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().kind(), ErrorKind::kConflict);
+    EXPECT_THAT(refused.error().message(), HasSubstr("\n  text (removed since)"));
+}
+
 // What has nothing to do with anybody else is not said to be put together.
 TEST_F(UndoMerges, S60_WhatOnlyTheStepChangedIsNotMerged) {
     run(kOne, [&] { replace("text", numbered({{2, "agent"}})); });
