@@ -241,7 +241,7 @@ Result<> settle_unfinished(Context& context, Workspace& workspace, Ending ending
 
 void warn_of_moved(Context& context, const overlay::Moved& moved) {
     if (!moved.others.empty()) {
-        context.notes.line("This also undoes changes made by " + origins_words(moved.others) + ".");
+        context.notes.line("This undoes changes made by " + origins_words(moved.others) + ".");
     }
     warn_of_behind(context, moved);
 }

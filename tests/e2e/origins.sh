@@ -297,7 +297,7 @@ S60_each_sees_what_the_other_writes_at_once() {
     order red 'echo later >>common'
     echo later >by-user
     u rollback here
-    err_has "also undoes changes made by red"
+    err_has "This undoes changes made by red"
     order red 'cp common seen; cat by-user >>seen'
     equal seen $'base\nred\nuser\nmade'
     finish_run red
@@ -320,10 +320,10 @@ S60_S85_discard_takes_the_users_edits_too() {
     finish_run red
     remember mixed
     u discard --dry-run
-    err_has "also undoes changes made by red"
+    err_has "This undoes changes made by red"
     same mixed
     u discard --yes
-    err_has "also undoes changes made by red"
+    err_has "This undoes changes made by red"
     same start
     say "and all of it can be had back"
     u redo 9
