@@ -171,6 +171,7 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     /// What is open: of the user, and of each active run; the newest first.
     Result<std::vector<Step>> open_steps(const History& history, NodeNumber asking);
     /// The newest step on the trunk that this run made, or took back with; 0: there is none.
+    NodeNumber taken_back_at(const History& history, NodeNumber run);
     NodeNumber newest_step_in(const History& history, NodeNumber run);
     std::vector<NodeNumber> made_since(const History& history, NodeNumber since);
     NodeNumber begin_of(const History& history, NodeNumber run);
@@ -183,7 +184,8 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     /// How a revert is remembered.
     struct Record {
         std::string text{};
-        std::set<NodeNumber> undoes{};  ///< the steps that it takes back
+        std::set<NodeNumber> undoes{};  ///< the steps that it takes back; of an active run the run
+        bool undoes_open = false;       ///< what is open becomes a step, and it takes that back
         NodeNumber since = 0;           ///< where its step began; 0: where it is made
         bool hidden = false;            ///< it is one of several, and not the last
         bool is_part = false;           ///< it is one of several, and may be empty

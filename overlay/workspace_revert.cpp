@@ -219,16 +219,19 @@ Result<Moved> Workspace::carry_out(const Asker& asker, const RevertPlan& plan, c
     if (dry_run) return moved;
     moved.to = head_.current;
     TRY(close_step(0, asker.cause));
+    const NodeNumber closed = head_.current;
     if (!capture_.interval_is_empty())
         TRY(seal({.kind = NodeKind::kBegin, .text = "before: " + record.text}));
     moved.from = head_.current;
+    std::set<NodeNumber> undoes = record.undoes;
+    if (record.undoes_open && closed != moved.to) undoes.insert(closed);
     TRY(apply_images(plan));
     Seal seal{.kind = record.hidden ? NodeKind::kBegin : NodeKind::kUndo,
               .text = record.text,
               .origin = origin_of(asker),
               .cause = asker.cause,
               .step = {.since = record.since == 0 ? moved.from : record.since,
-                       .undoes = record.undoes,
+                       .undoes = std::move(undoes),
                        .partly = !plan.left.empty()},
               .ends_pending = true};
     const NodeNumber tip = head_.redo_tip;

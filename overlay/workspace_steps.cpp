@@ -223,6 +223,14 @@ NodeNumber Workspace::newest_step_in(const History& history, NodeNumber run) {
     return 0;
 }
 
+// Where what an active run had changed so far was last taken back; 0: it was not.
+NodeNumber Workspace::taken_back_at(const History& history, NodeNumber run) {
+    for (const Step& step : steps_of(history, origins_->active_runs())) {
+        if (!step.undone && step.undoes.contains(run)) return step.node;
+    }
+    return 0;
+}
+
 // Where runs are active, each has a step of its own, and so have the others.
 Result<std::vector<Step>> Workspace::open_steps(const History& history, NodeNumber asking) {
     const NodeNumber base = history.before_hidden(head_.current, 0);
@@ -256,7 +264,7 @@ Result<std::vector<Step>> Workspace::open_steps(const History& history, NodeNumb
     if (others != shares.end())
         steps.push_back({.since = base, .filter = {0, active}, .newest = others->first});
     for (const NodeNumber run : active) {
-        NodeNumber since = begin_of(history, run);
+        NodeNumber since = std::max(begin_of(history, run), taken_back_at(history, run));
         if (run == asking) since = std::max(since, newest_step_in(history, run));
         bool alone = active.size() == 1;
         std::optional<NodeNumber> newest;

@@ -111,6 +111,8 @@ Result<Moved> Workspace::take_back(const Asker& asker, const std::vector<Step>& 
     for (const Step& step : chosen) {
         selection.parts.push_back(part_of(history, step));
         if (step.node != 0) record.undoes.insert(step.node);
+        if (step.node == 0 && step.run != 0) record.undoes.insert(step.run);
+        if (step.node == 0 && step.run == 0) record.undoes_open = true;
     }
     auto done = revert_parts(asker, selection, record, consent);
     if (!done && done.error().kind() == ErrorKind::kNothing)

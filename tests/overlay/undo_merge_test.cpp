@@ -104,6 +104,33 @@ TEST_F(UndoMerges, S60_S166_WhatIsPutTogetherIsAnchored) {
     expect_sound();
 }
 
+// While a run goes on, what is open has no node: taking it back is no step for all that.
+TEST_F(UndoMerges, S57_UndoOfWhatIsOpenIsNotTakenBackByTheNextUndo) {
+    make("older", "user");
+    checkpoint("one");
+    const auto number = begin_run(kOne, "work");
+    make("mine", "user");
+    as(kOne);
+    make("its", "agent");
+    as_user();
+    ASSERT_OK(undo(1));
+    ASSERT_OK(undo(1));
+    EXPECT_EQ(files(), (Lines{"old", "older", "text"}));
+    EXPECT_EQ(step_count(), 1U);
+    ASSERT_OK(undo(1));
+    EXPECT_EQ(files(), (Lines{"old", "text"}));
+    EXPECT_KIND(ErrorKind::kNothing, undo(1));
+    as(kOne);
+    make("again", "agent");
+    as_user();
+    ASSERT_OK(undo(1));
+    EXPECT_EQ(files(), (Lines{"old", "text"}));
+    ASSERT_OK(redo());
+    EXPECT_EQ(files(), (Lines{"again", "old", "text"}));
+    end_run(number);
+    expect_sound();
+}
+
 TEST_F(UndoMerges, S57_ARedoNamesTheFileThatWasRemovedSince) {
     replace("text", numbered({{5, "first"}}));
     checkpoint("one");
