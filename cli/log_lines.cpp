@@ -81,14 +81,6 @@ std::uint64_t files_of_user(const std::vector<Change>& changes, const overlay::L
     return files;
 }
 
-/// The newest step that the live state has: a hidden node may be above it.
-overlay::NodeNumber newest_step(const overlay::Log& log) {
-    const auto found = std::find_if(
-        log.entries.begin(), log.entries.end(),
-        [](const LogEntry& entry) { return entry.on_trunk && entry.is_step && !entry.running; });
-    return found == log.entries.end() ? log.current : found->node.number;
-}
-
 std::string now_line(const overlay::Log& log) {
     if (log.open_changes.empty()) return "";
     const std::uint64_t all = overlay::files_in(log.open_changes);
@@ -167,6 +159,13 @@ std::string step_title(const LogEntry& entry, const overlay::Log& log) {
     if (!names_its_makers(entry)) return "";
     const auto origins = origins_of(entry.changes, log);
     return origins.empty() ? "changes" : "changes by " + origins_words(origins);
+}
+
+overlay::NodeNumber newest_step(const overlay::Log& log) {
+    const auto found = std::find_if(
+        log.entries.begin(), log.entries.end(),
+        [](const LogEntry& entry) { return entry.on_trunk && entry.is_step && !entry.running; });
+    return found == log.entries.end() ? log.current : found->node.number;
 }
 
 std::string log_lines(const overlay::Log& log, bool list_changes, Colour colour) {

@@ -60,6 +60,8 @@ Result<int> log(Context& context, const LogOptions& options) {
         context.out.line(control::dump(control::encode(found)));
         return kDone;
     }
+    // A hidden state, such as the beginning of a run, is where its newest step leads.
+    if (path.empty()) found.current = newest_step(found);
     context.out.print(log_lines(found, options.changes || !path.empty(),
                                 context.out.has_colour() ? Colour::kYes : Colour::kNo));
     return kDone;

@@ -235,3 +235,24 @@ S70_what_a_run_does_elsewhere_stays() {
     equal "$scratch/outside" $'out\nmore'
     end
 }
+
+S69_log_always_marks_where_the_files_are() {
+    for i in f g; do echo old >"$W/$i"; done
+    begin
+    echo mine >f
+    u run --on-exit keep --session bot -- sh -c 'echo bot >g'
+    marked() { u log && [[ $(grep -c '^@ ' "$scratch/out") == 1 ]] || fail "one line of the log is the present state"; }
+    marked
+    say "the state before a run is the beginning of that run, which log does not list"
+    u undo
+    err_has "This undoes changes made by bot"
+    marked
+    out_has "@ n2 "
+    u undo
+    marked
+    out_has "@ n1 "
+    u redo
+    u redo
+    marked
+    end
+}
