@@ -12,8 +12,14 @@ Json typed(const char* type, const char* description) {
     return {{"type", type}, {"description", description}};
 }
 
+// Not a list of types: programs that map schemas onto dialects with one type for each refuse that.
+Json or_null(Json schema, const char* description) {
+    return {{"anyOf", Json::array({std::move(schema), Json{{"type", "null"}}})},
+            {"description", description}};
+}
+
 Json or_null(const char* type, const char* description) {
-    return {{"type", {type, "null"}}, {"description", description}};
+    return or_null(Json{{"type", type}}, description);
 }
 
 Json object(Json properties) {
@@ -31,11 +37,9 @@ Json list_of(Json items, const char* description) {
 }
 
 Json range_or_null(const char* description) {
-    Json range =
-        object({{"start", typed("integer", "First.")}, {"end", typed("integer", "Last.")}});
-    range["type"] = {"object", "null"};
-    range["description"] = description;
-    return range;
+    return or_null(
+        object({{"start", typed("integer", "First.")}, {"end", typed("integer", "Last.")}}),
+        description);
 }
 
 Json file_schema() {

@@ -11,8 +11,10 @@ inline Json typed(const char* type, const char* description) {
     return Json{{"type", type}, {"description", description}};
 }
 
+/// Not a list of types: programs that map schemas onto dialects with one type for each refuse that.
 inline Json or_null(const char* type, const char* description) {
-    return Json{{"type", Json::array({type, "null"})}, {"description", description}};
+    return Json{{"anyOf", Json::array({Json{{"type", type}}, Json{{"type", "null"}}})},
+                {"description", description}};
 }
 
 inline Json list_of(Json items, const char* description) {

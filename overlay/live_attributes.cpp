@@ -62,8 +62,10 @@ Result<struct stat> LiveTree::setattr_as(const Who& who, const Caller& caller, N
         if (change.kill_privileges) TRY(clear_privileges(caller, object, handle->fd.get()));
         TRY_ASSIGN(const struct stat before, sys::stat_fd(handle->fd.get()));
         TRY(sys::truncate(handle->fd.get(), *change.size));
-        if (static_cast<std::uint64_t>(before.st_size) > *change.size)
-            flusher_.cut(object->key(), handle);
+        const bool is_shorter = static_cast<std::uint64_t>(before.st_size) > *change.size;
+        // Where writes are not seen the flusher would wait for them in vain, and its descriptor
+        // would look like somebody who writes.
+        if (is_shorter && !write_hold_) flusher_.cut(object->key(), handle);
         capture_.wrote(object->key(), handle->fd.get());
         crash_point("tree.truncate.after");
     }

@@ -17,8 +17,9 @@ refused() {
     for file; do
         expect 5 undo
         err_has "  $file"
+        # What is not there any more it would leave alone, and names when it is done.
         expect 5 undo run-1
-        err_has "  $file"
+        err_has "  $1"
         expect 5 discard --keep-mine --yes
         err_has "  $file"
         expect 5 discard --yes

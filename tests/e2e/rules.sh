@@ -107,7 +107,7 @@ S44_a_template_with_a_hook_does_not_stop_a_clone() {
     begin
     say "for an agent the hook is there, and nobody can execute it"
     u run --no-confine --on-exit keep -- sh -c 'git init -q made && git clone -q . cloned'
-    err_has "made/.git/hooks/post-commit  (make-executable)"
+    err_has "made/.git/hooks/post-commit  (make-executable by git)"
     local repository
     for repository in made cloned; do
         cmp "$scratch/template/hooks/post-commit" "$repository/.git/hooks/post-commit"
@@ -167,7 +167,7 @@ S44_what_git_would_execute_is_asked_about() {
     for setting in "core.fsmonitor ./x" "core.hooksPath x" "core.sshCommand ./x" "core.pager ./x" "core.editor ./x" "sequence.editor ./x" \
         "alias.st !x" "filter.y.smudge ./x" "credential.helper ./x" "include.path ../x" "diff.y.textconv ./x" "merge.y.driver ./x" "gpg.program ./x"; do
         ! agent "git config $setting" || fail "not refused: $setting"
-        err_has ".git/config  (rename): **/.git/**/config (profile default): git runs what it names"
+        err_has ".git/config  (rename by git): **/.git/**/config (profile default): git runs what it names"
         # shellcheck disable=SC2086
         set -- $setting
         grep -qiF -- "$1 = $2" "$scratch/err" || { cat "$scratch/err" >&2; fail "the refusal does not name $setting"; }
