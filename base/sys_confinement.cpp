@@ -85,6 +85,13 @@ std::uint64_t write_rights(long version) {
     return rights;
 }
 
+Result<UniqueFd> copied_mounts(int at, const char* path, unsigned flags) {
+    const long fd = ::syscall(SYS_open_tree, at, path,
+                              OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | flags);
+    if (fd < 0) return Error(errno);
+    return UniqueFd(static_cast<int>(fd));
+}
+
 }  // namespace
 
 Result<pid_t> fork_into(unsigned namespaces) {
@@ -107,17 +114,11 @@ Result<> separate_mounts() {
 }
 
 Result<UniqueFd> copy_mounts(const std::string& path) {
-    const long fd = ::syscall(SYS_open_tree, AT_FDCWD, path.c_str(),
-                              OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
-    if (fd < 0) return Error(errno);
-    return UniqueFd(static_cast<int>(fd));
+    return copied_mounts(AT_FDCWD, path.c_str(), 0);
 }
 
 Result<UniqueFd> copy_mounts(int place) {
-    const long fd = ::syscall(SYS_open_tree, place, "",
-                              OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH);
-    if (fd < 0) return Error(errno);
-    return UniqueFd(static_cast<int>(fd));
+    return copied_mounts(place, "", AT_EMPTY_PATH);
 }
 
 Result<> put_mounts(int copy, const std::string& path) {

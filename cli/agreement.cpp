@@ -7,11 +7,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <initializer_list>
 
 #include "base/digest.h"
 #include "base/syscalls.h"
+#include "cli/state_directory.h"
 #include "cli/text.h"
 
 namespace unwrite::cli {
@@ -21,14 +21,6 @@ namespace {
 using overlay::Rule;
 using overlay::Subjects;
 
-/// "" where there is no home directory.
-std::string state_home() {
-    const char* state = std::getenv("XDG_STATE_HOME");
-    if (state != nullptr && state[0] == '/') return state;
-    const char* home = std::getenv("HOME");
-    return home != nullptr && home[0] == '/' ? std::string(home) + "/.local/state" : std::string();
-}
-
 Result<> make_directories(const std::string& path) {
     if (path.empty() || sys::stat_at(AT_FDCWD, path)) return {};
     TRY(make_directories(path.substr(0, path.rfind('/'))));
@@ -36,9 +28,9 @@ Result<> make_directories(const std::string& path) {
     return made || made.error().number() == EEXIST ? Result<>() : made;
 }
 
-constexpr const char* kAgreed = "/unwrite/agreed";
+constexpr const char* kAgreed = "/agreed";
 
-/// 0 is no limit.
+/// Of limits: 0 stands for none.
 bool is_looser(std::uint64_t wanted, std::uint64_t user) {
     return user != 0 && (wanted == 0 || wanted > user);
 }
@@ -52,7 +44,7 @@ bool keeps_less(std::uint64_t wanted, std::uint64_t user) {
     return wanted != 0 && (user == 0 || wanted < user);
 }
 
-/// Of databases: who is asked.
+/// How many are asked before a database changes: 0 nobody, 1 agents, 2 everybody.
 int strength(const Config& config) {
     if (config.profile == "none" || config.databases == "allow") return 0;
     const bool all =
@@ -113,14 +105,14 @@ void take_rules(Config& result, const Config& user, const Config& wanted) {
 }  // namespace
 
 bool is_agreed(std::string_view text) {
-    const std::string state = state_home();
+    const std::string state = user_state_directory();
     if (state.empty()) return false;
     const auto st = sys::stat_at(AT_FDCWD, state + kAgreed + "/" + to_hex(digest_of(text)));
     return st && S_ISREG(st->st_mode);
 }
 
 Result<> agree(std::string_view text) {
-    const std::string state = state_home();
+    const std::string state = user_state_directory();
     const std::string why = "cannot write down what you agreed to";
     if (state.empty())
         return Error(ErrorKind::kSystem, ENOENT, why + ": there is no home directory");

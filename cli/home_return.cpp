@@ -20,6 +20,7 @@
 #include "base/writers.h"
 #include "cli/merged_keys.h"
 #include "cli/prompt.h"
+#include "cli/state_directory.h"
 #include "cli/text.h"
 
 namespace unwrite::cli {
@@ -61,16 +62,10 @@ std::string joined(const std::string& above, const std::string& name) {
     return name.empty() ? above : above.empty() ? name : above + "/" + name;
 }
 
-std::string state_directory_in(const std::string& home) {
-    const std::string named = variable("XDG_STATE_HOME");
-    std::string all = (named.starts_with('/') ? named : home + "/.local/state") + "/unwrite";
-    return made(all) ? all : std::string();
-}
-
 /// Where a run leaves what it wrote; empty when no such directory can be made.
 std::string new_handoff(const std::string& home) {
-    const std::string all = state_directory_in(home);
-    if (all.empty()) return {};
+    const std::string all = user_state_directory(home);
+    if (!made(all)) return {};
     std::error_code failed;
     const auto now = fs::file_time_type::clock::now();
     for (const fs::directory_entry& entry : fs::directory_iterator(all, failed)) {
@@ -114,8 +109,8 @@ std::string whole_of(const std::string& path) {
 }  // namespace
 
 std::string run_state_directory() {
-    const std::string home = variable("HOME");
-    return home.starts_with('/') ? state_directory_in(home) : std::string();
+    std::string state = user_state_directory();
+    return !state.empty() && made(state) ? state : std::string();
 }
 
 HomeReturn HomeReturn::begin(const KnownAgent* agent, const std::string& workspace) {

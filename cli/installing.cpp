@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 
 #include "base/digest.h"
 #include "base/syscalls.h"
 #include "cli/json_text.h"
+#include "cli/state_directory.h"
 #include "cli/text.h"
 #include "cli/toml_text.h"
 #include "control/protocol.h"
@@ -36,11 +36,8 @@ const Remembered* find(const Memory& memory, const std::string& path) {
 }
 
 Result<std::string> memory_directory() {
-    const char* state = std::getenv("XDG_STATE_HOME");
-    if (state != nullptr && state[0] == '/') return std::string(state) + "/unwrite/integrations";
-    const char* home = std::getenv("HOME");
-    if (home != nullptr && home[0] == '/')
-        return std::string(home) + "/.local/state/unwrite/integrations";
+    const std::string state = user_state_directory();
+    if (!state.empty()) return state + "/integrations";
     return Error(ErrorKind::kUsage, ENOENT, "HOME is not set, so the settings cannot be found");
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/syscalls.h"
 #include "cli/home_return.h"
+#include "cli/text.h"
 
 namespace unwrite::cli {
 
@@ -18,12 +19,9 @@ namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
 
-std::string_view trimmed(std::string_view text) {
-    const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
-    while (!text.empty() && is_blank(text.front()))
-        text.remove_prefix(1);
-    while (!text.empty() && is_blank(text.back()))
-        text.remove_suffix(1);
+/// Without the quotes that a value may stand in.
+std::string_view bare(std::string_view text) {
+    text = trimmed(text);
     const bool quoted =
         text.size() > 1 && text.front() == text.back() && (text[0] == '"' || text[0] == '\'');
     return quoted ? text.substr(1, text.size() - 2) : text;
@@ -57,14 +55,14 @@ NpmRegistries npm_registries_of(const std::string& text) {
     std::string_view rest = text;
     while (!rest.empty()) {
         const std::size_t end = std::min(rest.find('\n'), rest.size());
-        const std::string_view line = trimmed(rest.substr(0, end));
+        const std::string_view line = bare(rest.substr(0, end));
         rest.remove_prefix(std::min(end + 1, rest.size()));
         if (line.starts_with('[')) break;  // npm's own keys come before any section
         const std::size_t equals = line.find('=');
         if (line.starts_with('#') || line.starts_with(';') || equals == std::string_view::npos)
             continue;
-        const std::string_view key = trimmed(line.substr(0, equals));
-        const std::string_view value = trimmed(line.substr(equals + 1));
+        const std::string_view key = bare(line.substr(0, equals));
+        const std::string_view value = bare(line.substr(equals + 1));
         const bool odd = std::any_of(value.begin(), value.end(),
                                      [](char c) { return static_cast<unsigned char>(c) < ' '; });
         if (!names_registry(key) || value.empty() || odd) continue;

@@ -14,6 +14,7 @@
 
 #include "base/syscalls.h"
 #include "cli/config.h"
+#include "cli/text.h"
 
 namespace unwrite::cli {
 
@@ -78,12 +79,6 @@ std::size_t columns_of_terminal() {
     struct winsize size = {};
     if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kUsualColumns;
     return size.ws_col;
-}
-
-std::string_view trimmed(std::string_view text) {
-    const std::size_t first = text.find_first_not_of(" \t\r");
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(" \t\r") + 1 - first);
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ const AuditEntry* newest_of_a_path(const Refused& refused) {
     return found == refused.entries.end() ? nullptr : &*found;
 }
 
-/// Who was refused: "cat", or "create by sh" where the call says more than the program.
+/// The program that was refused, such as "cat"; of a change the call as well: "create by sh".
 std::string how_words(const AuditEntry& entry) {
     const std::string program = harmless(entry.executable.substr(entry.executable.rfind('/') + 1));
     if (entry.path.empty()) return {};

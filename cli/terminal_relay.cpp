@@ -210,7 +210,7 @@ void TerminalRelay::suspend(Copying& copying) {
     ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
     ::kill(0, SIGTSTP);
     ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
-    ignore(sys::send_descriptor(near_.get(), kGoOn), "who has ended does not go on");
+    ignore(sys::send_descriptor(near_.get(), kGoOn), "a process that has ended cannot go on");
 }
 
 void TerminalRelay::heed_signals() {

@@ -182,4 +182,10 @@ bool is_node(std::string_view text) {
            text.find_first_not_of("0123456789", 1) == std::string_view::npos;
 }
 
+std::string_view trimmed(std::string_view text) {
+    const std::size_t first = text.find_first_not_of(" \t\r");
+    if (first == std::string_view::npos) return {};
+    return text.substr(first, text.find_last_not_of(" \t\r") + 1 - first);
+}
+
 }  // namespace unwrite::cli

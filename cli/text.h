@@ -35,4 +35,7 @@ Result<std::uint64_t> parse_number(const std::string& text);
 /// Whether `text` is "n" and digits.
 bool is_node(std::string_view text);
 
+/// Without spaces, tabs and carriage returns at both ends.
+std::string_view trimmed(std::string_view text);
+
 }  // namespace unwrite::cli

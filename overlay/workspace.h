@@ -170,8 +170,9 @@ class Workspace final : public Session, public Operations, public Oversight, pub
                                        bool own_only = false);
     /// What is open: of the user, and of each active run; the newest first.
     Result<std::vector<Step>> open_steps(const History& history, NodeNumber asking);
-    /// The newest step on the trunk that this run made, or took back with; 0: there is none.
+    /// The step that took back what an active run had changed so far; 0: there is none.
     NodeNumber taken_back_at(const History& history, NodeNumber run);
+    /// The newest step on the trunk that this run made, or took back with; 0: there is none.
     NodeNumber newest_step_in(const History& history, NodeNumber run);
     std::vector<NodeNumber> made_since(const History& history, NodeNumber since);
     NodeNumber begin_of(const History& history, NodeNumber run);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "tests/overlay/looking.h"
+#include "tests/overlay/numbered.h"
 
 namespace unwrite::tests {
 
@@ -17,15 +18,6 @@ class KeepMine : public Looking {
         before("text", numbered({}));
         begin();
         run_ = begin_run();
-    }
-    /// Thirty lines, some of them changed.
-    static std::string numbered(const std::map<int, std::string>& changed) {
-        std::string text;
-        for (int line = 1; line <= 30; ++line) {
-            const auto found = changed.find(line);
-            text += (found == changed.end() ? std::to_string(line) : found->second) + "\n";
-        }
-        return text;
     }
     void agent(const std::string& text) {
         as_agent();

@@ -2,6 +2,7 @@
 // together, and the step or session is taken back as far as that goes (D10).
 #include <gmock/gmock.h>
 
+#include "tests/overlay/numbered.h"
 #include "tests/overlay/stepping.h"
 
 namespace unwrite::tests {
@@ -15,14 +16,6 @@ class UndoMerges : public Stepping {
     void SetUp() override {
         before("text", numbered({}));
         Stepping::SetUp();
-    }
-    static std::string numbered(const std::map<int, std::string>& changed) {
-        std::string text;
-        for (int line = 1; line <= 30; ++line) {
-            const auto found = changed.find(line);
-            text += (found == changed.end() ? std::to_string(line) : found->second) + "\n";
-        }
-        return text;
     }
     std::string text(const std::string& path = "text") {
         return actor().read(path).value_or("none");
