@@ -143,10 +143,17 @@ bool may_run(const Confinement& confinement, const std::vector<std::string>& mis
     ::_exit(execute(command));
 }
 
+/// True when the process at the other end of the pipe has gone.
+bool is_alone(int report) {
+    struct pollfd watched = {report, 0, 0};
+    return report >= 0 && ::poll(&watched, 1, 0) == 1 && (watched.revents & POLLERR) != 0;
+}
+
 /// Waits for `child`, collecting all others that end, and hands it the signals that were sent to
 /// this process; those of the terminal reach it without help, but for the end of its terminal,
-/// which the kernel tells the leader of the session.
-int wait_passing_signals(pid_t child, const OwnTerminal& terminal) {
+/// which the kernel tells the leader of the session. Does not wait any longer when nobody reads
+/// `report` (-1: there is none).
+int wait_passing_signals(pid_t child, const OwnTerminal& terminal, int report) {
     const sigset_t set = watched_signals();
     const int changes = WNOHANG | (terminal.is_wanted() ? WUNTRACED : 0);
     for (;;) {
@@ -160,13 +167,14 @@ int wait_passing_signals(pid_t child, const OwnTerminal& terminal) {
         siginfo_t info = {};
         const int signal = ::sigwaitinfo(&set, &info);
         if (signal <= 0 || signal == SIGCHLD) continue;
+        if (signal == SIGTERM && is_alone(report)) return 128 + SIGKILL;
         if (info.si_code <= 0 || (signal == SIGHUP && terminal.is_wanted())) ::kill(child, signal);
     }
 }
 
-/// Starts the command on its terminal and waits for it: its exit code.
+/// Starts the command on its terminal and waits for it: its exit code. `report`: as above.
 int run_and_wait(const Confinement& confinement, std::vector<std::string> missing,
-                 OwnTerminal& terminal, const std::vector<std::string>& command) {
+                 OwnTerminal& terminal, const std::vector<std::string>& command, int report = -1) {
     const Result<> taken = terminal.take();
     if (!taken) missing.push_back("a terminal of its own (" + taken.error().message() + ")");
     const pid_t child = ::fork();
@@ -176,7 +184,7 @@ int run_and_wait(const Confinement& confinement, std::vector<std::string> missin
         be_command(confinement, std::move(missing), command);
     }
     terminal.hand_over(child);
-    const int code = wait_passing_signals(child, terminal);
+    const int code = wait_passing_signals(child, terminal, report);
     terminal.ended();
     return code;
 }
@@ -218,7 +226,8 @@ Result<Pipe> make_pipe() {
     if (::read(go, &ready, 1) != 1) ::_exit(1);
     // What runs inside looks into nobody who still has capabilities.
     ::prctl(PR_SET_DUMPABLE, 0);
-    if (!confinement.leave_running) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    // Not SIGKILL: what the command has written in the home directory is to be handed over first.
+    if (!confinement.leave_running) ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     const std::string here = std::filesystem::current_path().string();
     std::vector<std::string> missing;
     const Result<HomeLayer> home = make_view(confinement, missing);
@@ -233,7 +242,7 @@ Result<Pipe> make_pipe() {
     ::setenv("TMPDIR", "/tmp", 1);
     Confinement inside = confinement;
     inside.home = home->view();
-    const int code = run_and_wait(inside, std::move(missing), terminal, command);
+    const int code = run_and_wait(inside, std::move(missing), terminal, command, report);
     if (!confinement.leave_running) {
         const unsigned left = end_all();
         if (left > 0) {

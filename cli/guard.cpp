@@ -111,6 +111,16 @@ bool write_text(int fd, const std::string& text) {
     ::_exit(127);
 }
 
+/// Process 1 of the namespaces of a run ends by itself when nothing runs in them any more, and
+/// before that hands over what was written in the home directory.
+bool is_first_of_namespace(pid_t pid) {
+    const Result<std::string> status =
+        sys::read_file_at(AT_FDCWD, fmt::format("/proc/{}/status", pid));
+    const std::size_t at = status ? status->find("\nNSpid:") : std::string::npos;
+    return at != std::string::npos &&
+           std::string_view(*status).substr(0, status->find('\n', at + 1)).ends_with("\t1");
+}
+
 std::set<pid_t> descendants() {
     std::set<pid_t> found;
     const Result<UniqueFd> proc = sys::open_at(AT_FDCWD, "/proc", O_RDONLY | O_DIRECTORY);
@@ -140,15 +150,22 @@ bool reap() {
 
 /// An agent that outlives its run would count as the user.
 unsigned end_leftovers() {
+    struct Attempt {
+        int signal;
+        bool spares_first;
+        std::chrono::milliseconds grace;
+    };
     unsigned ended = 0;
-    for (const int signal : {SIGTERM, SIGKILL}) {
+    for (const Attempt attempt : {Attempt{SIGTERM, false, kGrace},
+                                  {SIGKILL, true, kGrace + kHandingOver},
+                                  {SIGKILL, false, kGrace}}) {
         const auto begin = std::chrono::steady_clock::now();
         if (reap()) break;
         const std::set<pid_t> all = descendants();
         ended = std::max(ended, static_cast<unsigned>(all.size()));
         for (const pid_t pid : all)
-            ::kill(pid, signal);
-        while (!reap() && std::chrono::steady_clock::now() - begin < kGrace) {
+            if (!attempt.spares_first || !is_first_of_namespace(pid)) ::kill(pid, attempt.signal);
+        while (!reap() && std::chrono::steady_clock::now() - begin < attempt.grace) {
             std::this_thread::sleep_for(std::chrono::milliseconds(5));
         }
     }
@@ -186,6 +203,7 @@ unsigned end_leftovers() {
     // Who copied keys to the command can no longer set the terminal right.
     if (::getppid() != parent) terminal.take_back();
     if (!options.leave_running) ended.leftovers = end_leftovers();
+    if (::getppid() != parent && options.orphaned) options.orphaned();
     ::_exit(write_exactly(outcome, &ended, sizeof ended) ? 0 : 1);
 }
 

@@ -22,6 +22,8 @@ struct GuardOptions {
     int kept = -1;               ///< a descriptor that the command inherits, and nobody else keeps
     /// Variables that the command gets, where they are not set.
     std::vector<std::pair<std::string, std::string>> environment{};
+    /// Called in the guard when everything has ended and this process, which would do it, is gone.
+    std::function<void()> orphaned{};
 };
 
 /// How the command ended.

@@ -11,6 +11,7 @@
 #include <ctime>
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <span>
 #include <string_view>
 
@@ -232,6 +233,8 @@ bool HomeReturn::take_over(char kind, const std::string& path, bool is_agreed) {
     const std::string left = view_.handoff + "/tree/" + path;
     const Result<struct stat> st = sys::stat_at(AT_FDCWD, left);
     if (!st || !S_ISREG(st->st_mode)) return false;
+    // Half a file, as a program leaves it that was killed.
+    if (name.ends_with(".json") && !nlohmann::json::accept(read_left(path))) return false;
     if (name.ends_with(".sqlite")) {
         // A database with a log is two files; half of it is worth nothing.
         for (const std::string& log : {read_left(path + "-wal"), read_real(path + "-wal")})

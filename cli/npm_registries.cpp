@@ -104,6 +104,10 @@ NpmrcOfRun::NpmrcOfRun(const NpmRegistries& registries) {
 }
 
 NpmrcOfRun::~NpmrcOfRun() {
+    remove();
+}
+
+void NpmrcOfRun::remove() const {
     if (!path_.empty()) ::unlink(path_.c_str());
 }
 

@@ -27,6 +27,8 @@ class NpmrcOfRun {
     NpmrcOfRun(const NpmrcOfRun&) = delete;
     NpmrcOfRun& operator=(const NpmrcOfRun&) = delete;
     ~NpmrcOfRun();
+    /// At once.
+    void remove() const;
 
     /// Variables of the environment that make npm obey it. A scope cannot be said in a variable:
     /// its name is none that a shell passes on.

@@ -251,8 +251,16 @@ Result<Ran> run_command(Context& context, Workspace& workspace, const RunOptions
     }
     const int far_end = relay ? relay->far_end() : -1;
     const NpmrcOfRun npmrc(registries_for(context, directory, workspace.root()));
-    TRY_ASSIGN(Guard guard,
-               Guard::fork({command, options.leave_running, far_end, npmrc.environment()}));
+    // The guard must not print it a second time.
+    ignore(context.notes.flush(), "the run goes on without");
+    const auto orphaned = [&] {
+        context.notes.line("unwrite: the run was killed; its changes are kept");
+        home.finish(context, false);
+        npmrc.remove();
+        ignore(context.notes.flush(), "nobody may be there to read it");
+    };
+    TRY_ASSIGN(Guard guard, Guard::fork({command, options.leave_running, far_end,
+                                         npmrc.environment(), orphaned}));
     overlay::Asker agent;
     agent.pid = guard.pid();
     agent.session = options.session;

@@ -36,7 +36,7 @@ S43_a_known_agent_keeps_its_state_and_plants_nothing() {
         mkdir -p ~/.claude/{projects/p,skills/evil,shell-snapshots,hooks}
         echo "line $1" >>~/.claude/projects/p/s.jsonl
         echo "typed $1" >>~/.claude/history.jsonl
-        replace ~/.claude/.credentials.json <<<"token $1"
+        replace ~/.claude/.credentials.json <<<"\"token $1\""
         echo x >~/.claude/shell-snapshots/s.sh
         replace ~/.claude/settings.json <<<"{\"hooks\": {\"Stop\": \"evil\"}, \"theme\": \"dark\"}"
         echo evil >~/.claude/skills/evil/SKILL.md
@@ -56,7 +56,7 @@ S43_a_known_agent_keeps_its_state_and_plants_nothing() {
     [[ $(jq -c "[.n, .projects[\"$W\"].hasTrustDialogAccepted, .mcpServers, .projects[\"/\"]]" "$HOME/.claude.json") == \
         '["works",true,null,null]' ]] || fail "the state is $(cat "$HOME/.claude.json")"
     equal "$HOME/.claude/projects/p/s.jsonl" "line works"
-    equal "$HOME/.claude/.credentials.json" "token works"
+    equal "$HOME/.claude/.credentials.json" "\"token works\""
     [[ $(jq -c '[.permissions.deny[0], .hooks, .theme]' "$HOME/.claude/settings.json") == '["x",null,"dark"]' ]] ||
         fail "the settings are $(cat "$HOME/.claude/settings.json")"
     absent "$HOME/.claude/skills"
@@ -66,7 +66,7 @@ S43_a_known_agent_keeps_its_state_and_plants_nothing() {
     out_has '"n": "works"'
     equal "$HOME/.claude/projects/p/s.jsonl" $'line works\nline again'
     equal "$HOME/.claude/history.jsonl" $'typed works\ntyped again'
-    equal "$HOME/.claude/.credentials.json" "token again"
+    equal "$HOME/.claude/.credentials.json" "\"token again\""
     present "$HOME"/.local/state/unwrite/home-*/tree/.claude/hooks/h.sh
     end
 }
@@ -162,20 +162,61 @@ S43_what_is_written_elsewhere_at_home_is_named() {
 S43_a_killed_run_leaves_the_real_files_whole() {
     at_home claude '
         mkdir -p ~/.claude/projects; echo begun >>~/.claude/projects/s.jsonl
-        echo "{\"n\": 2}" >~/.claude.json; : >~/.claude/.credentials.json; echo $$ >ready; sleep 60'
+        printf "{\"n\": " >~/.claude.json; : >~/.claude/.credentials.json; echo $$ >ready; sleep 60'
     mkdir -p "$HOME/.claude"
     echo '{"n": 1}' >"$HOME/.claude.json"
     echo token >"$HOME/.claude/.credentials.json"
-    "$program" run --on-exit keep --write "$scratch/bin" -- claude >"$scratch/out" 2>&1 </dev/null &
-    local run=$!
-    until [[ -s ready ]]; do sleep 0.05; done
-    kill -KILL $run
-    wait $run 2>/dev/null || true
+    killed run
     equal "$HOME/.claude.json" '{"n": 1}'
     equal "$HOME/.claude/.credentials.json" token
     equal "$HOME/.claude/projects/s.jsonl" begun
-    local pid
-    for pid in $(pgrep -f "$scratch/bin/claude"); do kill -KILL "$pid" 2>/dev/null || true; done
-    sleep 0.3
+    end
+}
+
+# killed PART: a run of the agent, of which this process is killed when it is ready: run, guard, inside (of the walls).
+# Everything has ended afterwards. What it says is in $scratch/err.
+killed() {
+    rm -f "$W/ready"
+    "$program" run --on-exit keep --write "$scratch/bin" -- claude >"$scratch/err" 2>&1 </dev/null &
+    local run=$! guard inside all
+    until [[ -s $W/ready ]]; do sleep 0.05; done
+    guard=$(pgrep -P "$run")
+    inside=$(pgrep -P "$guard")
+    all=$(pgrep -f "$scratch/bin/claude" || true)
+    say "$1 is killed"
+    kill -KILL "${!1}"
+    wait "$run" 2>/dev/null || true
+    local pid tries=0
+    for pid in $guard $inside $all; do
+        while kill -0 "$pid" 2>/dev/null; do ((++tries < 400)) || fail "$pid goes on"; sleep 0.05; done
+    done
+    cat "$scratch/err"
+}
+
+S43_what_an_agent_gained_survives_a_killed_run() {
+    at_home claude '
+        trap "" TERM HUP
+        mkdir -p ~/.claude/hooks; echo evil >~/.claude/hooks/h.sh
+        jq -n --arg here "$PWD" --arg n "$(cat n)" \
+            "{n: \$n, projects: {(\$here): {hasTrustDialogAccepted: true}}, mcpServers: {evil: {command: \"sh\"}}}" >~/c
+        mv ~/c ~/.claude.json
+        echo "{\"token\": \"$(cat n)\"}" >~/c; mv ~/c ~/.claude/.credentials.json
+        echo more >>f
+        echo $$ >ready
+        while :; do sleep 0.2; done'
+    needs jq
+    local part
+    for part in run guard inside; do
+        echo "$part" >n
+        killed "$part"
+        equal "$HOME/.claude/.credentials.json" "{\"token\": \"$part\"}"
+        [[ $(jq -c "[.n, .projects[\"$W\"].hasTrustDialogAccepted, .mcpServers]" "$HOME/.claude.json") == \
+            "[\"$part\",true,null]" ]] || fail "the state is $(cat "$HOME/.claude.json")"
+        absent "$HOME/.claude/hooks"
+        err_has "They are not kept."
+        [[ $(grep -c "claude keeps its state" "$scratch/err") == 1 ]] || fail "it says something twice"
+        u undo
+        equal f old
+    done
     end
 }
