@@ -1,6 +1,7 @@
 // Who is an agent, and what agents are refused. The processes are forked before the server has
 // threads.
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -30,6 +31,8 @@ class Waiting {
         EXPECT_EQ(::pipe(go) + ::pipe(answer), 0);
         pid_ = ::fork();
         if (pid_ == 0) {
+            // A test that a sanitizer ends leaves nobody who holds its output open.
+            ::prctl(PR_SET_PDEATHSIG, SIGKILL);
             char byte = 0;
             if (::read(go[0], &byte, 1) != 1) ::_exit(1);
             byte = act();
@@ -303,9 +306,11 @@ TEST_F(AgentsTest, S40_S167_AnAgentGivesItsRunsNoName) {
     const Waiting agent([] {
         // A run in the run, under the name of another session.
         const pid_t child = ::fork();
-        if (child == 0)
+        if (child == 0) {
+            ::prctl(PR_SET_PDEATHSIG, SIGKILL);
             for (;;)
                 ::pause();
+        }
         overlay::Asker asker;
         asker.pid = child;
         asker.session = "victim";

@@ -52,7 +52,7 @@ class FakeOperations : public overlay::Operations {
         node.name = name;
         return node;
     }
-    overlay::NodeNumber next_run = 5;
+    std::atomic<overlay::NodeNumber> next_run{5};
     Result<Node> begin_run(const Asker& asker, const std::string& text) override {
         note(asker, "begin_run " + text);
         Node node;
