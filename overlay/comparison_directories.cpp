@@ -178,7 +178,11 @@ MovedAlong::MovedAlong(View& newer, const Differences& differences)
     : newer_(newer), differences_(differences) {
     for (const Difference& difference : differences.list) {
         if (!difference.newer) continue;
-        (difference.older ? spoken_of_ : made_).insert(difference.change.path);
+        if (difference.change.kind == ChangeKind::kModified ||
+            difference.change.kind == ChangeKind::kAttributes)
+            changed_.insert(difference.newer->key);
+        else
+            (difference.older ? renamed_ : made_).insert(difference.change.path);
     }
 }
 
@@ -190,7 +194,8 @@ Result<> MovedAlong::each(const Difference& renamed,
         const std::string path = join_path(renamed.change.path, walked.path);
         if (made_.contains(path)) return false;
         if (S_ISDIR(walked.found.type)) return true;
-        if (!is_lock(walked.found, path)) go_on = visit(walked, spoken_of_.contains(path));
+        const bool by_itself = changed_.contains(walked.found.key) || renamed_.contains(path);
+        if (!is_lock(walked.found, path)) go_on = visit(walked, by_itself);
         return true;
     });
 }

@@ -86,8 +86,10 @@ class MovedAlong {
  private:
     View& newer_;
     const Differences& differences_;
-    std::unordered_set<std::string> spoken_of_;  // paths that have a difference on both sides
-    std::unordered_set<std::string> made_;       // those that have one on the newer side alone
+    // What was changed has a difference at one of its names, and not always at the same one.
+    std::unordered_set<ObjectKey> changed_;
+    std::unordered_set<std::string> renamed_;  // paths that were moved by themselves
+    std::unordered_set<std::string> made_;  // those that have a difference on the newer side alone
 };
 
 /// True when two regular files or symlinks differ in what they hold. Different objects of the same

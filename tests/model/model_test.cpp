@@ -121,8 +121,7 @@ TEST(Model, RandomOperationsS49) {
 }
 
 TEST(Model, RandomOperationsOnCompressedBytesS49) {
-    // 13 finds a number for the prompt that is one too small (known-gaps.md).
-    for (const std::uint64_t seed : {11U, 12U, 14U}) {
+    for (const std::uint64_t seed : {11U, 12U, 13U}) {
         if (is_taken(seed) && !HasFailure()) random_run(seed, 500, true);
     }
 }

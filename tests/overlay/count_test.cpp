@@ -105,6 +105,19 @@ TEST_F(Count, S64_ALinkIsARenameOnceAnotherNameIsGone) {
     expect(1);
 }
 
+// Which of its names a changed file is reported under depends on the one that was used last.
+TEST_F(Count, S64_AFileWithTwoNamesIsCountedOnceWhicheverIsUsed) {
+    before("top", "one\n");
+    std::filesystem::create_directory(raw() / "d");
+    std::filesystem::create_hard_link(raw() / "top", raw() / "d/low");
+    begin();
+    ASSERT_EQ(actor().write("d/low", 0, "two\n"), 0);
+    ASSERT_EQ(actor().rename("d", "e", 0), 0);
+    expect(1);
+    ASSERT_EQ(actor().link("top", "e/low"), EEXIST);
+    expect(1);
+}
+
 TEST_F(Count, S64_WhatACreatedDirectoryHolds) {
     before("old", "1\n");
     before("kept", "1\n");
