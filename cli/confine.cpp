@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <thread>
 
 #include "base/confinement.h"
@@ -32,6 +33,8 @@ namespace unwrite::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kLookAgain(200);
+/// Nobody sees a program that goes on without its terminal, nor can end it.
+constexpr std::chrono::seconds kAfterHangUp(5);
 constexpr unsigned kNamespaces = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC;
 /// What root needs to unpack archives and to become somebody else. Not: going past permission bits.
 constexpr std::uint64_t kKept = 1 << 0 /* CHOWN */ | 1 << 3 /* FOWNER */ | 1 << 4 /* FSETID */ |
@@ -149,13 +152,24 @@ bool is_alone(int report) {
     return report >= 0 && ::poll(&watched, 1, 0) == 1 && (watched.revents & POLLERR) != 0;
 }
 
+/// Whether the process was started so that it outlives its terminal, as nohup(1) does it.
+bool ignores_hang_up(pid_t pid) {
+    const Result<std::string> status =
+        sys::read_file_at(AT_FDCWD, fmt::format("/proc/{}/status", pid));
+    const std::size_t at = status ? status->find("\nSigIgn:") : std::string::npos;
+    if (at == std::string::npos) return true;
+    const std::uint64_t ignored = std::strtoull(status->c_str() + at + 8, nullptr, 16);
+    return (ignored & (std::uint64_t{1} << (SIGHUP - 1))) != 0;
+}
+
 /// Waits for `child`, collecting all others that end, and hands it the signals that were sent to
 /// this process; those of the terminal reach it without help, but for the end of its terminal,
 /// which the kernel tells the leader of the session. Does not wait any longer when nobody reads
-/// `report` (-1: there is none).
+/// `report` (-1: there is none), and not for long when the terminal has gone.
 int wait_passing_signals(pid_t child, const OwnTerminal& terminal, int report) {
     const sigset_t set = watched_signals();
     const int changes = WNOHANG | (terminal.is_wanted() ? WUNTRACED : 0);
+    std::optional<std::chrono::steady_clock::time_point> end;
     for (;;) {
         int status = 0;
         for (pid_t changed = 1; changed > 0;) {
@@ -164,11 +178,17 @@ int wait_passing_signals(pid_t child, const OwnTerminal& terminal, int report) {
             if (!WIFSTOPPED(status)) return code_of(status);
             terminal.stopped(child);
         }
+        if (end && std::chrono::steady_clock::now() >= *end) return 128 + SIGHUP;
         siginfo_t info = {};
-        const int signal = ::sigwaitinfo(&set, &info);
+        const struct timespec some_time = {1, 0};
+        const int signal =
+            end ? ::sigtimedwait(&set, &info, &some_time) : ::sigwaitinfo(&set, &info);
         if (signal <= 0 || signal == SIGCHLD) continue;
         if (signal == SIGTERM && is_alone(report)) return 128 + SIGKILL;
-        if (info.si_code <= 0 || (signal == SIGHUP && terminal.is_wanted())) ::kill(child, signal);
+        const bool is_hang_up = signal == SIGHUP && terminal.is_wanted();
+        if (info.si_code <= 0 || is_hang_up) ::kill(child, signal);
+        if (is_hang_up && info.si_code > 0 && !ignores_hang_up(child))
+            end = std::chrono::steady_clock::now() + kAfterHangUp;
     }
 }
 

@@ -164,3 +164,29 @@ S61_a_terminal_multiplexer_in_a_run() {
     back
     close_shell
 }
+
+S167_nothing_goes_on_without_its_terminal() {
+    begin
+    "$program" run --require-confinement --on-exit keep -- true 2>"$scratch/err" ||
+        skip "this machine does not allow the walls: $(cat "$scratch/err")"
+    open_terminal 80 24 "$program" run --on-exit keep -- bash -c 'trap : HUP TERM; echo rea$((1))dy; while :; do sleep 1; date >going_on; done'
+    sees rea1dy
+    say "the terminal goes, and what does not heed that is ended"
+    close_screen
+    wait_for "the end of the run" has_ended
+    say "what was told to go on does so, with the run"
+    open_terminal 80 24 "$program" run --on-exit keep -- nohup bash -c 'for i in {1..10}; do sleep 1; done; date >done'
+    wait_for "the beginning" begun
+    sleep 1
+    on_screen kill-server || true
+    wait_for "its end" test -e done
+    wait_for "the end of the run" has_ended
+    end
+}
+begun() { (on_a_run) 2>/dev/null; }
+# The workspace has no run.
+has_ended() { ! (on_a_run) 2>/dev/null; }
+on_a_run() {
+    "$program" --json list >"$scratch/out"
+    json 'any(r for m in j["mounts"] if m["mount_point"] == "'"$W"'" for r in m["runs"])' 2>/dev/null
+}
