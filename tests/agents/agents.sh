@@ -96,13 +96,14 @@ home_of_opencode() {
 JSON
 }
 
-# asks AGENT PROMPT: headless, in this directory; what it prints is in $scratch/answer. RUN: words in front of the command.
+# asks AGENT PROMPT: headless, in this directory; what it prints is in $scratch/answer ($answers: elsewhere). RUN: words in
+# front of the command.
 asks() {
     local agent=$1 prompt=$2 command
     command_of "$agent" "$prompt"
     printf '$ %s\n' "${RUN:+$RUN }${command[*]}" | cut -c1-200
     # shellcheck disable=SC2086
-    timeout "${ASK_SECONDS:-150}" ${RUN:-} "${command[@]}" >"$scratch/answer" 2>"$scratch/answer.errors" </dev/null
+    timeout "${ASK_SECONDS:-150}" ${RUN:-} "${command[@]}" >"${answers:-$scratch/answer}" 2>"${answers:-$scratch/answer}.errors" </dev/null
 }
 command_of() {
     case $1 in
@@ -115,12 +116,16 @@ command_of() {
 
 # opens AGENT [OPTION...]: in a terminal, in this directory; returns when it takes a prompt. RUN: words in front.
 opens() {
+    starts "$@"
+    is_ready "$1"
+}
+# starts AGENT [OPTION...]: likewise, and does not wait.
+starts() {
     local command=("$@")
     [[ $1 != gemini ]] || command+=(--yolo)
     printf '$ %s   (in a terminal)\n' "${RUN:+$RUN }${command[*]}" | cut -c1-200
     # shellcheck disable=SC2086
     screen_env="LC_ALL=C.UTF-8 TERM=xterm-256color" open_terminal 120 40 ${RUN:-} "${command[@]}"
-    is_ready "$1"
 }
 is_ready() {
     case $1 in
