@@ -114,7 +114,8 @@ void check_content(DeltaNumber number, const Delta& delta, std::uint64_t data_si
 }
 
 /// Reads one delta; damage is a problem, not an error.
-Result<Delta> check_delta(int deltas, DeltaNumber number, CheckReport& report) {
+Result<Delta> check_delta(int deltas, DeltaNumber number,
+                          const std::optional<std::vector<DeltaSeal>>& seals, CheckReport& report) {
     const auto data_size = delta_data_size(deltas, number);
     if (!data_size && data_size.error().kind() != ErrorKind::kCorrupt) return data_size.error();
     TRY_ASSIGN(const std::string text, read_whole(deltas, delta_log_name(number)));
@@ -124,6 +125,10 @@ Result<Delta> check_delta(int deltas, DeltaNumber number, CheckReport& report) {
     if (!parsed) {
         report.problems.push_back(parsed.error().message());
         return Delta();
+    }
+    if (seals) {
+        const Result<> sealed = check_seal(deltas, number, text, *seals);
+        if (!sealed) report.problems.push_back(sealed.error().message());
     }
     report.records += parsed->records;
     // What cannot be told is damage that check_captured() names.
@@ -174,7 +179,13 @@ Result<CheckReport> Journal::check() {
     Progress progress("checking", deltas.size());
     for (const DeltaNumber number : deltas) {
         progress.step();
-        TRY_ASSIGN(const Delta delta, check_delta(state_dir_.deltas(), number, report));
+        TRY_ASSIGN(const bool unsealed, is_unsealed(number));
+        std::optional<std::vector<DeltaSeal>> seals;
+        if (!unsealed) {
+            const std::lock_guard lock(store_mutex_);
+            seals = store_->seals(number);
+        }
+        TRY_ASSIGN(const Delta delta, check_delta(state_dir_.deltas(), number, seals, report));
         collect_types(delta, types);
     }
     TRY_ASSIGN(const sys::StatX root, sys::statx_at(workspace_.get(), ""));

@@ -13,7 +13,7 @@
 #include <span>
 #include <unordered_set>
 
-#include "journal/images.h"
+#include "journal/seals.h"
 
 namespace unwrite::journal {
 
@@ -49,6 +49,9 @@ class DeltaWriter {
 
     /// Flushes, too.
     Result<> sync();
+
+    /// Flushes, too: what the files are now. For when nothing more is appended.
+    Result<DeltaSeal> seal();
 
  private:
     struct State;
@@ -89,12 +92,13 @@ Result<> remove_delta(int deltas, DeltaNumber number);
 /// Other objects stand for these now, in all that the delta says. Atomic; durable. No writer has
 /// the delta open.
 using ReplacedObjects = std::unordered_map<ObjectKey, ObjectKey>;
-Result<> replace_objects(int deltas, DeltaNumber number, const ReplacedObjects& replaced);
+Result<> replace_objects(int deltas, DeltaNumber number, const ReplacedObjects& replaced,
+                         const NoteSeal& note);
 /// Says of a name what it was before all that the delta says of it, so that this wins. What it said
 /// until then stays mentioned. `parent`: attributes of the name's directory, for a delta that has
 /// none. Atomic; durable. No writer has the delta open.
 Result<> put_first(int deltas, DeltaNumber number, const NameImage& image,
-                   const std::optional<Attributes>& parent);
+                   const std::optional<Attributes>& parent, const NoteSeal& note);
 /// What a delta is not to say any more: the images of these names, the aspects of these objects.
 struct LeftOut {
     std::unordered_set<NameKey> names{};

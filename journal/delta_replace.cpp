@@ -1,6 +1,8 @@
 // A delta that speaks of other objects than before: for directories that had to be made anew.
 #include "base/crash_point.h"
+#include "base/crc32c.h"
 #include "journal/codec.h"
+#include "journal/data_file.h"
 #include "journal/delta_format.h"
 #include "journal/delta_log.h"
 #include "journal/frames.h"
@@ -37,7 +39,9 @@ Result<Whole> read_all(int deltas, DeltaNumber number) {
 }
 
 // So rare that it may be safe from a power cut in any case.
-Result<> write_all(int deltas, DeltaNumber number, const std::string& text) {
+Result<> write_all(int deltas, DeltaNumber number, const std::string& text, const NoteSeal& note) {
+    TRY_ASSIGN(const std::uint64_t data, delta_data_size(deltas, number));
+    TRY(note({number, text.size(), crc32c(std::as_bytes(std::span(text))), data}));
     crash_point("delta.replace.before");
     TRY(sys::replace_file_at(deltas, delta_log_name(number), text, 0600, sys::Durable::kYes));
     crash_point("delta.replace.after");
@@ -46,7 +50,8 @@ Result<> write_all(int deltas, DeltaNumber number, const std::string& text) {
 
 }  // namespace
 
-Result<> replace_objects(int deltas, DeltaNumber number, const ReplacedObjects& replaced) {
+Result<> replace_objects(int deltas, DeltaNumber number, const ReplacedObjects& replaced,
+                         const NoteSeal& note) {
     TRY_ASSIGN(const Whole whole, read_all(deltas, number));
     if (whole.parsed.records == 0) return {};
     const sys::ConstBytes bytes = std::as_bytes(std::span(whole.text));
@@ -62,11 +67,11 @@ Result<> replace_objects(int deltas, DeltaNumber number, const ReplacedObjects& 
             any |= replace_key(payload, kObjectOfName, replaced);
         written += make_frame(frame.type, payload);
     }
-    return any ? write_all(deltas, number, written) : Result<>();
+    return any ? write_all(deltas, number, written, note) : Result<>();
 }
 
 Result<> put_first(int deltas, DeltaNumber number, const NameImage& image,
-                   const std::optional<Attributes>& parent) {
+                   const std::optional<Attributes>& parent, const NoteSeal& note) {
     TRY_ASSIGN(const Whole whole, read_all(deltas, number));
     std::string written = encode_delta_header(number);
     written += make_frame(static_cast<std::uint8_t>(DeltaRecord::kName), encode_name(image, 0));
@@ -82,7 +87,7 @@ Result<> put_first(int deltas, DeltaNumber number, const NameImage& image,
         written += make_frame(static_cast<std::uint8_t>(DeltaRecord::kAttributes),
                               encode_attributes(image.at.parent, *parent, 0));
     }
-    return write_all(deltas, number, written);
+    return write_all(deltas, number, written, note);
 }
 
 }  // namespace unwrite::journal

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "base/crash_point.h"
+#include "base/crc32c.h"
+#include "journal/data_file.h"
 #include "journal/delta_format.h"
 #include "journal/delta_log.h"
 #include "journal/frames.h"
@@ -53,6 +55,7 @@ struct DeltaWriter::State {
     UniqueFd data;
     bool packed = false;        // a sealed one, after all: its positions mean nothing here
     std::uint64_t log_end = 0;  // in the file, without what is held
+    std::uint32_t log_crc = 0;  // of these bytes
     std::string held;           // records that are not in the file yet
     bool holding = false;
     std::uint64_t data_end = 0;
@@ -82,6 +85,7 @@ Result<> DeltaWriter::State::adopt_log() {
     if (parsed.end < text.size()) TRY(sys::truncate(existing->get(), parsed.end));
     log = *std::move(existing);
     log_end = parsed.end;
+    log_crc = crc32c(std::as_bytes(std::span(text)).first(parsed.end));
     return {};
 }
 
@@ -116,6 +120,7 @@ Result<> DeltaWriter::State::write_held() {
     }
     crash_point("delta.append.after");
     log_end += text.size();
+    log_crc = crc32c(std::as_bytes(std::span(text)), log_crc);
     return {};
 }
 
@@ -252,6 +257,15 @@ Result<> DeltaWriter::flush() {
     const std::lock_guard lock(state_->mutex);
     state_->holding = false;
     return state_->write_held();
+}
+
+Result<DeltaSeal> DeltaWriter::seal() {
+    TRY(flush());
+    const std::lock_guard lock(state_->mutex);
+    TRY(state_->broken);
+    if (state_->log_end <= kDeltaHeader) return DeltaSeal{number_, 0, 0, 0};
+    TRY_ASSIGN(const std::uint64_t data, delta_data_size(state_->deltas, number_));
+    return DeltaSeal{number_, state_->log_end, state_->log_crc, data};
 }
 
 Result<> DeltaWriter::sync() {

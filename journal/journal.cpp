@@ -9,6 +9,7 @@
 #include "base/boot_mark.h"
 #include "base/crash_point.h"
 #include "base/log.h"
+#include "journal/delta_format.h"
 #include "journal/frames.h"
 #include "journal/pack.h"
 
@@ -177,10 +178,64 @@ Result<std::unique_ptr<Journal>> Journal::open(int workspace, Options options) {
     TRY(journal->check_root(options.lock));
     if (options.lock) {
         TRY(remove_pack_leftovers(journal->state_dir_.deltas()));
+        TRY(journal->seal_old_deltas());
         TRY(journal->settle(sys::boot_mark(workspace)));
     }
     if (options.durable) TRY(sync_state(workspace, state));
     return journal;
+}
+
+// An older program left no seals. Whatever its deltas are now is all that can be known of them.
+Result<> Journal::seal_old_deltas() {
+    if (!store_->lacks_seals()) return {};
+    TRY_ASSIGN(const std::vector<Node> nodes, store_->nodes());
+    std::vector<DeltaSeal> seals;
+    for (const Node& node : nodes) {
+        if (node.delta == 0) continue;
+        const auto seal = measure_delta(state_dir_.deltas(), node.delta);
+        // One that is damaged gets none: it is refused, as it was.
+        if (seal) seals.push_back(*seal);
+        if (!seal && seal.error().kind() != ErrorKind::kCorrupt) return seal.error();
+    }
+    crash_point("state.seals-begin");
+    return store_->begin_seals(seals);
+}
+
+/// The open interval's, and the one that a restore is making.
+Result<bool> Journal::is_unsealed(DeltaNumber number) {
+    const std::lock_guard lock(store_mutex_);
+    TRY_ASSIGN(const Head head, store_->head());
+    if (number == head.open_delta) return true;
+    TRY_ASSIGN(const std::optional<Pending> pending, store_->pending());
+    return (pending && pending->inverse == number) || store_->lacks_seals();
+}
+
+Result<Delta> Journal::read_delta(DeltaNumber number) {
+    const int deltas = state_dir_.deltas();
+    std::vector<DeltaSeal> seals;
+    {
+        const std::lock_guard lock(store_mutex_);
+        seals = store_->seals(number);
+    }
+    TRY_ASSIGN(const std::string log, read_whole(deltas, delta_log_name(number)));
+    bool unsealed = false;
+    if (seals.empty()) {
+        TRY_ASSIGN(unsealed, is_unsealed(number));
+    }
+    if (!unsealed) TRY(check_seal(deltas, number, log, seals));
+    TRY_ASSIGN(ParsedDelta parsed, parse_delta(std::as_bytes(std::span(log)), number));
+    return std::move(parsed.delta);
+}
+
+NoteSeal Journal::note_seals() {
+    return [this](const DeltaSeal& seal) -> Result<> {
+        const std::lock_guard lock(store_mutex_);
+        if (store_->seals(seal.delta).empty()) return {};
+        Store::Change change;
+        change.seals.push_back(seal);
+        TRY(store_->apply(change));
+        return {};
+    };
 }
 
 Result<std::set<DeltaNumber>> Journal::referenced_deltas() {
@@ -200,7 +255,7 @@ Result<std::set<ObjectKey>> Journal::mentioned_by_all_deltas() {
     TRY_ASSIGN(const std::set<DeltaNumber> deltas, referenced_deltas());
     std::set<ObjectKey> keys;
     for (const DeltaNumber number : deltas) {
-        TRY_ASSIGN(const Delta delta, read_delta(state_dir_.deltas(), number));
+        TRY_ASSIGN(const Delta delta, read_delta(number));
         keys.merge(delta.mentioned());
     }
     return keys;

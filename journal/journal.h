@@ -80,6 +80,11 @@ class Journal {
     /// damaged: nothing may be removed on the strength of what nothing mentions.
     bool is_unproved() const { return unproved_; }
 
+    /// Reads a delta whole, and compares it with its seal when its interval has ended. kCorrupt
+    /// where the log is missing, shorter or another one, or captured bytes are missing.
+    Result<Delta> read_delta(DeltaNumber number);
+    /// What stays the log of an edge, or takes its place, as its seal; for replace_objects().
+    NoteSeal note_seals();
     /// The deltas that a node, the open interval or the pending operation refers to.
     Result<std::set<DeltaNumber>> referenced_deltas();
     /// The objects that any of those mentions: what the attic must keep.
@@ -103,6 +108,8 @@ class Journal {
     Result<> check_age(bool same_boot);
     Result<> take_unclaimed();
     Result<> settle(const std::string& mark);
+    Result<> seal_old_deltas();
+    Result<bool> is_unsealed(DeltaNumber number);
 
     UniqueFd workspace_;
     StateDir state_dir_;

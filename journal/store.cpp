@@ -29,8 +29,10 @@ Result<std::unique_ptr<Store>> Store::open(int state, bool durable, bool create)
     auto opened = std::make_unique<State>();
     TRY_ASSIGN(opened->directory, sys::duplicate(state));
     TRY_ASSIGN(opened->database, Database::open(opened->directory.get(), "journal.db"));
-    TRY(prepare_schema(opened->database, durable, create));
+    TRY_ASSIGN(const std::int64_t version, prepare_schema(opened->database, durable, create));
+    opened->lacks_seals = version < 3;
     TRY(opened->prepare());
+    TRY(opened->read_seals());
     return std::unique_ptr<Store>(new Store(std::move(opened)));
 }
 
@@ -291,6 +293,8 @@ Result<> Store::State::apply_nodes(const Change& change, Counters& counters, Cha
 Result<Store::Changed> Store::State::apply(const Change& change, std::optional<Known>& after) {
     TRY_ASSIGN(Counters counters, read_counters());
     Changed changed;
+    TRY(remove_unneeded_seals(change));
+    TRY(add_seals(change.seals));
     TRY(apply_nodes(change, counters, changed, after ? &after->nodes : nullptr));
     if (change.head) counters.head = *change.head;
     if (change.take_delta_number || change.open_delta_is_new) {
@@ -315,7 +319,17 @@ Result<Store::Changed> Store::apply(const Change& change) {
     std::optional<Known> after = std::exchange(state_->known, std::nullopt);
     auto changed = state_->transaction([&] { return state_->apply(change, after); });
     if (changed) state_->known = std::move(after);
+    if (!changed) ignore(state_->read_seals(), "the first failure is the one to report");
     return changed;
+}
+
+Result<> Store::begin_seals(const std::vector<DeltaSeal>& seals) {
+    const Result<> begun = state_->transaction([&]() -> Result<> {
+        TRY(state_->add_seals(seals));
+        return state_->database.execute("PRAGMA user_version = 3");
+    });
+    if (begun) state_->lacks_seals = false;
+    return begun;
 }
 
 Result<DeltaNumber> Store::next_delta() {

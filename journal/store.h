@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "journal/node_tree.h"
+#include "journal/seals.h"
 
 namespace unwrite::journal {
 
@@ -75,6 +76,7 @@ class Store {
         std::vector<Node> add_nodes{};  ///< `number` 0: taken from the counter, in order
         std::vector<Node> update_nodes{};
         std::vector<NodeNumber> remove_nodes{};
+        std::vector<DeltaSeal> seals{};   ///< beside those that a delta has
         bool remove_other_nodes = false;  ///< all that are neither added nor updated
         std::optional<Head> head{};
         std::optional<std::optional<Pending>> pending{};  ///< engaged with nullopt: clear it
@@ -90,6 +92,16 @@ class Store {
         Head head{};  ///< as it is now
     };
     Result<Changed> apply(const Change& change);
+
+    /// What the logs of a delta may be; empty for one that is not sealed. Out of memory.
+    std::vector<DeltaSeal> seals(DeltaNumber delta) const;
+    /// A state directory of an older program has no seals until this.
+    bool lacks_seals() const;
+    Result<> begin_seals(const std::vector<DeltaSeal>& seals);
+
+    /// All that was changed so far survives a power cut from here on. From any thread, also while
+    /// the store is used.
+    Result<> sync();
 
     /// The number that will be given out next: no file of a delta has it, or a higher one.
     Result<DeltaNumber> next_delta();

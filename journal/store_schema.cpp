@@ -1,4 +1,5 @@
 // The tables of journal.db, and the statements over them.
+#include <algorithm>
 #include <cerrno>
 
 #include "base/crash_point.h"
@@ -8,7 +9,7 @@ namespace unwrite::journal {
 
 namespace {
 
-constexpr std::int64_t kVersion = 2;
+constexpr std::int64_t kVersion = 3;
 
 constexpr const char* kCreate = R"sql(
 BEGIN IMMEDIATE;
@@ -32,10 +33,14 @@ CREATE TABLE IF NOT EXISTS origins(
     number INTEGER PRIMARY KEY AUTOINCREMENT, uid INTEGER NOT NULL, pid INTEGER NOT NULL,
     executable BLOB NOT NULL, session BLOB NOT NULL, step INTEGER NOT NULL,
     agent INTEGER NOT NULL, time_ns INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS seals(
+    delta INTEGER NOT NULL, log_size INTEGER NOT NULL, log_crc INTEGER NOT NULL,
+    data_size INTEGER NOT NULL, checksum INTEGER NOT NULL,
+    PRIMARY KEY (delta, log_size, log_crc)) WITHOUT ROWID;
 INSERT OR IGNORE INTO head VALUES(1, 1, 1, 1, 0, x'', 2, 2);
 INSERT OR IGNORE INTO nodes VALUES(
     1, 0, 0, x'', x'', CAST(strftime('%s', 'now') AS INTEGER) * 1000000000, 0, 0, 0, 1);
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;
 COMMIT;
 )sql";
 
@@ -49,6 +54,14 @@ UPDATE nodes SET text = CAST('before ' || text AS BLOB)
 UPDATE nodes SET kind = 2, text = CAST('before ' || text AS BLOB) WHERE kind = 3;
 PRAGMA user_version = 2;
 COMMIT;
+)sql";
+
+// Version 2 had no seals. The version stays until they are filled in (Store::begin_seals).
+constexpr const char* kFromVersion2 = R"sql(
+CREATE TABLE IF NOT EXISTS seals(
+    delta INTEGER NOT NULL, log_size INTEGER NOT NULL, log_crc INTEGER NOT NULL,
+    data_size INTEGER NOT NULL, checksum INTEGER NOT NULL,
+    PRIMARY KEY (delta, log_size, log_crc)) WITHOUT ROWID;
 )sql";
 
 Error not_the_journal() {
@@ -77,7 +90,7 @@ Result<> migrate(Database& database) {
 
 }  // namespace
 
-Result<> prepare_schema(Database& database, bool durable, bool may_create) {
+Result<std::int64_t> prepare_schema(Database& database, bool durable, bool may_create) {
     // One writer at a time is the lock's business, so waiting for a lock would only hide a mistake.
     TRY(database.execute("PRAGMA locking_mode = NORMAL"));
     TRY_ASSIGN(const std::int64_t version, database.query_number("PRAGMA user_version"));
@@ -94,8 +107,10 @@ Result<> prepare_schema(Database& database, bool durable, bool may_create) {
     TRY(database.execute(durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL"));
     TRY(database.execute("PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY"));
     if (version == 0) TRY(create(database));
+    if (version == 0) return kVersion;
     if (version == 1) TRY(migrate(database));
-    return {};
+    if (version <= 2) TRY(database.execute(kFromVersion2));
+    return std::max<std::int64_t>(version, 2);
 }
 
 Result<> Store::State::prepare() {
@@ -137,6 +152,10 @@ Result<> Store::State::prepare() {
         {&insert_origin,
          "INSERT INTO origins(uid, pid, executable, session, step, agent, time_ns)"
          " VALUES(?, ?, ?, ?, ?, ?, ?)"},
+        {&select_seals, "SELECT delta, log_size, log_crc, data_size, checksum FROM seals"},
+        {&insert_seal, "INSERT OR REPLACE INTO seals VALUES(?, ?, ?, ?, ?)"},
+        {&delete_seals, "DELETE FROM seals WHERE delta = ?"},
+        {&select_edge, "SELECT delta FROM nodes WHERE number = ?"},
     };
     for (const Entry& entry : entries)
         TRY(entry.statement->prepare(database.get(), entry.sql));

@@ -9,8 +9,8 @@
 namespace unwrite::journal {
 
 /// Makes the tables of a fresh database, checks the version of an old one, sets how commits are
-/// made.
-Result<> prepare_schema(Database& database, bool durable, bool may_create);
+/// made. The version: 2 where there are no seals yet.
+Result<std::int64_t> prepare_schema(Database& database, bool durable, bool may_create);
 
 struct Store::State {
     /// The one row of `head`.
@@ -38,8 +38,13 @@ struct Store::State {
     Result<> add_tags(const Node& node);
     Result<> write_pending(const std::optional<Pending>& pending);
     Result<> write_counters(const Counters& counters);
+    Result<> read_seals();
+    Result<> add_seals(const std::vector<DeltaSeal>& added);
+    Result<> remove_unneeded_seals(const Change& change);
 
     std::optional<Known> known;
+    std::unordered_map<DeltaNumber, std::vector<DeltaSeal>> seals;
+    bool lacks_seals = false;
     UniqueFd directory;  // the database's path goes through it
     Database database;   // after it, the statements: they are finalized first
     Statement begin, commit;
@@ -48,6 +53,7 @@ struct Store::State {
     Statement select_tags, select_all_tags, insert_tag, delete_tags, delete_all_tags;
     Statement select_pending, insert_pending, delete_pending;
     Statement select_origins, insert_origin;
+    Statement select_seals, insert_seal, delete_seals, select_edge;
 };
 
 }  // namespace unwrite::journal

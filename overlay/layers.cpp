@@ -43,7 +43,7 @@ Result<LayerPtr> Layers::read(journal::DeltaNumber number) {
     const int deltas = journal_.state_dir().deltas();
     auto layer = std::make_shared<Layer>();
     layer->number = number;
-    TRY_ASSIGN(layer->delta, journal::read_delta(deltas, number));
+    TRY_ASSIGN(layer->delta, journal_.read_delta(number));
     if (!layer->delta.objects.empty()) {
         TRY_ASSIGN(layer->data, journal::DeltaData::find(deltas, number, pool_));
     }

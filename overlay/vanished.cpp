@@ -234,7 +234,8 @@ Result<> Maker::replace() {
     const int deltas = locator_.journal().state_dir().deltas();
     TRY_ASSIGN(const auto numbers, journal::list_deltas(deltas));
     for (const journal::DeltaNumber number : numbers)
-        TRY(journal::replace_objects(deltas, number, made_.replaced));
+        TRY(journal::replace_objects(deltas, number, made_.replaced,
+                                     locator_.journal().note_seals()));
     return {};
 }
 
@@ -389,7 +390,7 @@ Result<> book(Locator& locator, const Successors& successors, const Edges& edges
         TRY_ASSIGN(const auto parent,
                    attributes_to_keep(locator, image.at.parent, edges, edge->second));
         TRY(journal::put_first(locator.journal().state_dir().deltas(), edges[edge->second].number,
-                               image, parent));
+                               image, parent, locator.journal().note_seals()));
     }
     return {};
 }

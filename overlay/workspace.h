@@ -126,7 +126,7 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     static constexpr const char* kThenTag = "step.then";
     static constexpr const char* kLeftThenTag = "step.left";
     static constexpr const char* kWentTag = "step.went";
-    journal::Store::Change sealing(const Seal& seal);
+    Result<journal::Store::Change> sealing(const Seal& seal);
     Result<> sync_if_durable();
     Result<NodeNumber> seal(const Seal& seal);
     /// The same for an interval that is idle and not empty.
@@ -201,7 +201,8 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     /// Without `redo_tip` this goes back, and redo leads to where it came from.
     Result<> go_to(NodeNumber target, std::optional<NodeNumber> redo_tip, Late late);
     Result<> cross_all(NodeNumber target, Late late);
-    Result<> write_inverse(const journal::Delta& delta, journal::DeltaNumber number);
+    Result<journal::DeltaSeal> write_inverse(const journal::Delta& delta,
+                                             journal::DeltaNumber number);
     Result<> cross(const Crossing& crossing, const Node& node, NodeNumber target, Late late);
     Result<> begin_applying(const journal::Pending& pending, const LayerPtr& layer, bool is_last);
     Result<> begin_interval_anew();
@@ -212,7 +213,7 @@ class Workspace final : public Session, public Operations, public Oversight, pub
                    Meanwhile meanwhile);
     Result<> apply_delta(const journal::Delta& delta, journal::DeltaNumber number,
                          Meanwhile meanwhile);
-    Result<> arrive(const Crossing& crossing, const Node& node, journal::DeltaNumber inverse,
+    Result<> arrive(const Crossing& crossing, const Node& node, const journal::DeltaSeal& inverse,
                     NodeNumber target);
     Result<> finish_pending(const journal::Pending& pending);
     Result<Edges> all_edges();

@@ -195,6 +195,7 @@ Result<Workspace::Weighed> Workspace::weigh(const Asker& asker, const Decision& 
 Result<> Workspace::write_decision(const Weighed& weighed, const Decision& decision,
                                    OriginNumber origin) {
     const int deltas = journal_->state_dir().deltas();
+    std::vector<journal::DeltaSeal> seals;
     const auto derive = [&](DeltaNumber from) -> Result<DeltaNumber> {
         Store::Change number;
         number.take_delta_number = true;
@@ -203,12 +204,15 @@ Result<> Workspace::write_decision(const Weighed& weighed, const Decision& decis
         const auto absent = weighed.keep.absent.find(from);
         TRY(journal::derive_delta(deltas, from, taken.delta, weighed.keep.left_out,
                                   absent == weighed.keep.absent.end() ? none : absent->second));
+        TRY_ASSIGN(const journal::DeltaSeal made, journal::measure_delta(deltas, taken.delta));
+        seals.push_back(made);
         return taken.delta;
     };
     Store::Change change;
     if (!weighed.back.empty()) {
         TRY(sync_if_durable());
-        change = sealing({.kind = NodeKind::kUndo, .text = decision.text, .origin = origin});
+        TRY_ASSIGN(change,
+                   sealing({.kind = NodeKind::kUndo, .text = decision.text, .origin = origin}));
         Node before = change.add_nodes.front();
         before.kind = NodeKind::kStep;
         before.text = "before: " + decision.text;
@@ -227,6 +231,7 @@ Result<> Workspace::write_decision(const Weighed& weighed, const Decision& decis
     }
     change.remove_nodes.assign(weighed.keep.given_up.begin(), weighed.keep.given_up.end());
     if (weighed.keep.given_up.contains(head_.redo_tip)) change.head->redo_tip = 0;
+    change.seals.insert(change.seals.end(), seals.begin(), seals.end());
     crash_point("decide.before");
     TRY_ASSIGN(const Store::Changed changed, store(change));
     crash_point("decide.after");

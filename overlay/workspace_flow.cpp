@@ -48,7 +48,7 @@ Result<> Workspace::sync_if_durable() {
 }
 
 // The change of the store that makes a node of the open interval.
-Store::Change Workspace::sealing(const Seal& seal) {
+Result<Store::Change> Workspace::sealing(const Seal& seal) {
     Node node;
     node.parent = head_.current;
     node.kind = seal.kind;
@@ -63,6 +63,8 @@ Store::Change Workspace::sealing(const Seal& seal) {
     if (!seal.cause.empty()) node.tags[kCauseTag] = seal.cause;
     Store::Change change;
     change.add_nodes.push_back(std::move(node));
+    TRY_ASSIGN(const journal::DeltaSeal files, capture_.writer().seal());
+    change.seals.push_back(files);
     change.head = head_;
     if (seal.redo_tip == kOwnNode) {
         change.redo_tip_is_added_node = true;
@@ -77,7 +79,7 @@ Store::Change Workspace::sealing(const Seal& seal) {
 
 Result<NodeNumber> Workspace::seal(const Seal& seal) {
     TRY(sync_if_durable());
-    Store::Change change = sealing(seal);
+    TRY_ASSIGN(Store::Change change, sealing(seal));
     if (seal.ends_pending) change.pending = std::optional<Pending>();
     crash_point("seal.before");
     TRY_ASSIGN(const Store::Changed changed, store_sealed(change));
@@ -95,8 +97,9 @@ Result<NodeNumber> Workspace::seal_idle(const Seal& seal) {
     Store::Change number;
     number.take_delta_number = true;
     TRY_ASSIGN(const Store::Changed taken, store_sealed(number));
-    Store::Change change = sealing(seal);
+    TRY_ASSIGN(Store::Change change, sealing(seal));
     change.add_nodes.front().delta = taken.delta;
+    change.seals = {journal::DeltaSeal{taken.delta, 0, 0, 0}};
     change.take_delta_number = false;
     change.open_delta_is_new = false;
     crash_point("seal.idle");
@@ -181,18 +184,19 @@ Result<> Workspace::apply(const Delta& delta, const Restorer::DataOf& data_of,
 }
 
 // The far side is reached: the edge has the inverse now, and the head stands there.
-Result<> Workspace::arrive(const Crossing& crossing, const Node& node, DeltaNumber inverse,
-                           NodeNumber target) {
+Result<> Workspace::arrive(const Crossing& crossing, const Node& node,
+                           const journal::DeltaSeal& inverse, NodeNumber target) {
     Store::Change change;
     change.update_nodes.push_back(node);
-    change.update_nodes.back().delta = inverse;
+    change.update_nodes.back().delta = inverse.delta;
     change.update_nodes.back().down = crossing.up;
     change.head = head_;
     change.head->current = crossing.reached;
     change.pending = std::optional<Pending>(Pending{Pending::Verb::kRestore, target, 0, 0, false});
+    change.seals.push_back(inverse);
     crash_point("cross.arrive.before");
     TRY(store(change));
-    compressor_.add(inverse);
+    compressor_.add(inverse.delta);
     crash_point("cross.arrive.after");
     return {};
 }
@@ -232,7 +236,7 @@ Result<> Workspace::refuse_late_writes(const Delta& delta) {
     return {};
 }
 
-Result<> Workspace::write_inverse(const Delta& delta, DeltaNumber number) {
+Result<journal::DeltaSeal> Workspace::write_inverse(const Delta& delta, DeltaNumber number) {
     const int deltas = journal_->state_dir().deltas();
     // After a power cut the store may hand out a number whose files were there already.
     TRY(journal::remove_delta(deltas, number));
@@ -240,8 +244,9 @@ Result<> Workspace::write_inverse(const Delta& delta, DeltaNumber number) {
     writer.hold();
     Result<> inverted = restorer_.invert(delta, writer);
     if (inverted) inverted = options_.durable ? writer.sync() : writer.flush();
-    if (!inverted) ignore(journal::remove_delta(deltas, number), "nothing needs it");
-    return inverted;
+    auto sealed = inverted ? writer.seal() : Result<journal::DeltaSeal>(inverted.error());
+    if (!sealed) ignore(journal::remove_delta(deltas, number), "nothing needs it");
+    return sealed;
 }
 
 // Whoever writes unseen goes on when this process is killed. So the journal has at any time what
@@ -303,18 +308,18 @@ Result<> Workspace::stop_before_applying(const Error& why, Pending pending) {
 Result<> Workspace::cross(const Crossing& crossing, const Node& node, NodeNumber target,
                           Late late) {
     const int deltas = journal_->state_dir().deltas();
-    TRY_ASSIGN(const Delta delta, journal::read_delta(deltas, crossing.delta));
+    TRY_ASSIGN(const Delta delta, journal_->read_delta(crossing.delta));
     LayerPtr layer;
     if (tree_.unseen().any()) {
         TRY_ASSIGN(layer, Layers(*journal_).read_to_keep(crossing.delta));
     }
-    if (delta.empty() && !layer) return arrive(crossing, node, crossing.delta, target);
+    if (delta.empty() && !layer) return arrive(crossing, node, {crossing.delta, 0, 0, 0}, target);
     Store::Change number;
     number.take_delta_number = true;
     TRY_ASSIGN(const Store::Changed taken, store(number));
     Pending pending{Pending::Verb::kRestore, target, crossing.edge, taken.delta, false};
     TRY(set_pending(pending));
-    TRY(write_inverse(delta, taken.delta));
+    TRY_ASSIGN(const journal::DeltaSeal inverse, write_inverse(delta, taken.delta));
     pending.applying = true;
     const Result<> begun = begin_applying(pending, layer, crossing.reached == target);
     if (!begun) {
@@ -328,7 +333,7 @@ Result<> Workspace::cross(const Crossing& crossing, const Node& node, NodeNumber
     const auto crossed = [&]() -> Result<> {
         TRY(apply_delta(delta, crossing.delta, Meanwhile::kStays));
         if (options_.durable) TRY(sys::sync_filesystem(deltas));
-        return arrive(crossing, node, taken.delta, target);
+        return arrive(crossing, node, inverse, target);
     }();
     if (!crossed) return turn_back(crossed.error(), pending);
     if (layer) tree_.unseen().crossed(layer, deltas);
@@ -413,7 +418,9 @@ Result<> Workspace::finish_pending(const Pending& pending) {
         TRY_ASSIGN(const auto kept, set_aside(locator_, wanted, before));
         found_.set_aside.insert(found_.set_aside.end(), kept.begin(), kept.end());
         TRY(apply_delta(wanted->delta, node.delta, Meanwhile::kGoes));
-        TRY(arrive(crossing, node, pending.inverse, pending.target));
+        TRY_ASSIGN(const journal::DeltaSeal inverse,
+                   journal::measure_delta(deltas, pending.inverse));
+        TRY(arrive(crossing, node, inverse, pending.target));
         tree_.unseen().crossed(wanted, deltas);
         TRY(journal::remove_delta(deltas, crossing.delta));
     }

@@ -116,7 +116,10 @@ Result<std::unique_ptr<Workspace>> Workspace::open(UniqueFd directory,
             TRY(workspace->journal_->remove_unreferenced_deltas());
             if (found.interrupted)
                 TRY(add_missing_places(workspace->locator_, workspace->head_.open_delta));
-            TRY(workspace->finish_interrupted_runs());
+            const Result<> ended = workspace->finish_interrupted_runs();
+            if (!ended && ended.error().kind() != ErrorKind::kCorrupt) return ended.error();
+            // The files are there, and `check` names what is damaged.
+            if (!ended) log::error("end the interrupted runs: " + ended.error().message());
             if (!workspace->capture_.interval_is_empty())
                 TRY(workspace->seal({.kind = NodeKind::kMount}));
         }

@@ -89,8 +89,7 @@ Result<Edges> Workspace::edges_to(NodeNumber target) {
     TRY_ASSIGN(const auto path, history.path_to(target));
     Edges edges;
     for (const Crossing& crossing : path) {
-        TRY_ASSIGN(journal::Delta delta,
-                   journal::read_delta(journal_->state_dir().deltas(), crossing.delta));
+        TRY_ASSIGN(journal::Delta delta, journal_->read_delta(crossing.delta));
         edges.push_back({crossing.delta, std::move(delta)});
     }
     return edges;

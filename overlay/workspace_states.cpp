@@ -72,7 +72,7 @@ class Workspace::StateTree final : public edit::RevertTree {
 void Workspace::StateTree::mark(edit::TreeNode& node) const {
     const Node& row = history_.nodes.at(node.id);
     if (row.parent == 0) return;
-    const auto delta = journal::read_delta(workspace_.journal_->state_dir().deltas(), row.delta);
+    const auto delta = workspace_.journal_->read_delta(row.delta);
     if (!delta) {
         node.obstacle = delta.error().message();
         return;

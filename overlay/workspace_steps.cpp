@@ -33,7 +33,7 @@ Result<Workspace::Shares> Workspace::shares_of(const std::set<NodeNumber>& activ
     };
     for (const DeltaNumber number : deltas) {
         if (is_empty_delta(number)) continue;
-        TRY_ASSIGN(const Delta delta, journal::read_delta(journal_->state_dir().deltas(), number));
+        TRY_ASSIGN(const Delta delta, journal_->read_delta(number));
         for (const auto& [at, state] : delta.names)
             add(state.origins);
         for (const auto& [key, image] : delta.objects) {
@@ -188,7 +188,7 @@ Result<bool> Workspace::has_effect(const History& history, const Step& step) {
     for (const NodeNumber edge : edges_of(history, step, head_.current)) {
         const DeltaNumber number = history.nodes.at(edge).delta;
         if (is_empty_delta(number)) continue;
-        TRY_ASSIGN(const Delta delta, journal::read_delta(journal_->state_dir().deltas(), number));
+        TRY_ASSIGN(const Delta delta, journal_->read_delta(number));
         rows += delta.names.size() + delta.objects.size();
         if (rows > kMostCompared && step.filter.takes_all()) return true;
     }

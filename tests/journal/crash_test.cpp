@@ -184,6 +184,8 @@ bool session(int workspace, Acknowledged& acknowledged) {
         Store::Change change;
         change.add_nodes = {{.parent = 1, .delta = 1}};
         change.take_delta_number = change.open_delta_is_new = change.current_is_added_node = true;
+        TRY_ASSIGN(const DeltaSeal seal, writer.seal());
+        change.seals.push_back(seal);
         TRY(journal->store().apply(change));
         acknowledged.add();
         Head head;

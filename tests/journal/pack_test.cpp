@@ -405,6 +405,8 @@ TEST(Crash, S67_AKillWhileItIsCompressedLosesNothing) {
             change.add_nodes = {{.parent = 1, .delta = 1}};
             change.take_delta_number = change.open_delta_is_new = true;
             change.current_is_added_node = true;
+            ASSERT_ASSIGN(const DeltaSeal seal, writer.seal());
+            change.seals.push_back(seal);
             ASSERT_OK(journal->store().apply(change));
             alive = survives(passage, journal->state_dir().deltas(), passage % 2 == 0);
             // A reader beside it finds the bytes, before anybody tidies up.

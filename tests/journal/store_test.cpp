@@ -249,7 +249,7 @@ TEST_F(StoreTest, ANewerVersionIsLeftAlone) {
     const auto opened = Store::open(scratch_.fd(), false);
     EXPECT_KIND(ErrorKind::kRecovery, opened);
     EXPECT_NE(opened.error().text().find("version 5"), std::string::npos);
-    EXPECT_NE(opened.error().text().find("version 2"), std::string::npos);
+    EXPECT_NE(opened.error().text().find("version 3"), std::string::npos);
 }
 
 // A node of a run, or of an edit, was made when it began.
