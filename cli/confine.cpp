@@ -185,6 +185,12 @@ int wait_passing_signals(pid_t child, const OwnTerminal& terminal, int report) {
             end ? ::sigtimedwait(&set, &info, &some_time) : ::sigwaitinfo(&set, &info);
         if (signal <= 0 || signal == SIGCHLD) continue;
         if (signal == SIGTERM && is_alone(report)) return 128 + SIGKILL;
+        if (signal == SIGTERM && report >= 0 && ::getpid() == 1) {
+            // Whoever wants a run to end means all of it. An agent is often started by a program
+            // that heeds no signal and waits for it.
+            ::kill(-1, signal);
+            continue;
+        }
         const bool is_hang_up = signal == SIGHUP && terminal.is_wanted();
         if (info.si_code <= 0 || is_hang_up) ::kill(child, signal);
         if (is_hang_up && info.si_code > 0 && !ignores_hang_up(child))
@@ -262,7 +268,8 @@ Result<Pipe> make_pipe() {
     ::setenv("TMPDIR", "/tmp", 1);
     Confinement inside = confinement;
     inside.home = home->view();
-    const int code = run_and_wait(inside, std::move(missing), terminal, command, report);
+    const int code = run_and_wait(inside, std::move(missing), terminal, command,
+                                  confinement.leave_running ? -1 : report);
     if (!confinement.leave_running) {
         const unsigned left = end_all();
         if (left > 0) {

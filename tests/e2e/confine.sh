@@ -257,6 +257,17 @@ S61_a_confined_command_ends_as_it_ends() {
         [[ $code == 9 ]] || fail "$signal: ended with $code: $(cat "$scratch/err")"
         rm ready
     done
+    say "SIGTERM reaches all of it, also where what was started only waits for another program"
+    code=0
+    "$program" run --on-exit keep -- bash -c \
+        'trap : TERM; sleep 300 & touch ready; while kill -0 $! 2>/dev/null; do wait; done; exit 9' >/dev/null 2>"$scratch/err" &
+    run=$!
+    for _ in $(seq 200); do [[ -e ready ]] && break; sleep 0.05; done
+    kill -TERM $run
+    (sleep 10; kill -KILL $run) &
+    wait $run || code=$?
+    [[ $code == 9 ]] || fail "it ended with $code: $(cat "$scratch/err")"
+    rm ready
     say "what it leaves behind is ended and counted"
     u run --on-exit keep -- sh -c 'sleep 300 & setsid sleep 300 & exit 0'
     err_has "left running"
