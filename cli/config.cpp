@@ -121,7 +121,9 @@ Result<> walk(const toml::table& table, const std::string& prefix,
             TRY(walk(*node.as_table(), key + ".", keys, file, config));
         } else if (node.is_table() && key == "policy") {
             TRY(read_policy(*node.as_table(), file, config));
-        } else if (is_section(key) || key == "policy") {
+        } else if (node.is_table() && key == "agents") {
+            TRY(read_agents(*node.as_table(), file, config.agents));
+        } else if (is_section(key) || key == "policy" || key == "agents") {
             return bad_value(file, node.source(), key);
         } else {
             return wrong_value(file, name.source(), "unknown key " + quote_name(key));

@@ -19,6 +19,7 @@
 //   [[policy.rule]]  pattern = "..."
 //                    action = "allow" | "ask" | "deny-write" | "deny" | "hide" | "watch"
 //                    for = "agents" | "everyone"  reason = "..."
+//   [agents.NAME]      config_agents.h has its keys
 // The rules of both files follow those of the profile, the workspace's last.
 #pragma once
 
@@ -30,6 +31,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cli/config_agents.h"
 #include "cli/git_words.h"
 #include "fs/mount.h"
 #include "overlay/session.h"
@@ -56,6 +58,7 @@ struct Config {
     std::optional<std::string> databases{};  ///< without a value, those whom `bind` names
     std::optional<std::uint64_t> reserve{};  ///< bytes; without a value, what Reserve takes
     bool uncompressed = false;               ///< captured bytes stay as they are
+    std::vector<ConfiguredAgent> agents{};   ///< the user's file says so
 
     /// kUsage naming the rule whose pattern is wrong.
     Result<std::shared_ptr<const overlay::Policy>> policy() const;

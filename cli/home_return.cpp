@@ -170,9 +170,13 @@ void HomeReturn::add(const StatePlace& state, const std::string& workspace) {
 }
 
 std::string HomeReturn::words() const {
+    const std::vector<std::string> none;
     std::string text;
     for (const Place& place : places_)
         if (!place.path.empty()) text += (text.empty() ? "~/" : ", ~/") + quote_name(place.path);
+    for (const Place& place : places_)
+        for (const std::string& name : place.path.empty() ? place.state.kept : none)
+            text += (text.empty() ? "~/" : ", ~/") + quote_name(name);
     for (const Keyed& keyed : keyed_)
         if (keyed.name.find('/') == std::string::npos) text += ", ~/" + quote_name(keyed.name);
     for (const std::string& path : writable_)

@@ -113,7 +113,7 @@ Result<Integration> codex() {
 
 }  // namespace
 
-std::string known_agents() {
+std::string integrated_agents() {
     return "claude-code, codex, gemini-cli, opencode";
 }
 
@@ -124,7 +124,7 @@ Result<Integration> integration_of(const std::string& agent, const std::string& 
     if (agent == "gemini-cli" || agent == "gemini") return gemini_cli(project, scope);
     if (agent == "opencode") return opencode(project, scope);
     return Error(ErrorKind::kUsage, EINVAL, "integrate " + agent + ": there is no such agent",
-                 "the agents are " + known_agents() + "; docs/mcp.md tells about others");
+                 "the agents are " + integrated_agents() + "; docs/mcp.md tells about others");
 }
 
 }  // namespace unwrite::cli

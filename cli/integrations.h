@@ -29,7 +29,7 @@ struct Integration {
 };
 
 /// Words for people: "claude-code, codex, gemini-cli, opencode".
-std::string known_agents();
+std::string integrated_agents();
 
 /// For which of the user's sessions it is.
 enum class Scope { kProject, kUser };

@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -47,6 +48,8 @@ struct KnownAgent {
     /// Of the agent itself, each with a value: the sandbox that it would make, which cannot be made
     /// inside ours.
     std::vector<std::string> sandbox_options{};
+    /// Variables that it gets where they are not set.
+    std::vector<std::pair<std::string, std::string>> environment{};
 };
 
 /// Those that come with the program.

@@ -86,6 +86,7 @@ Result<> overlay_file(std::vector<Setting>& settings, const std::string& text,
         const std::string source = fmt::format("{}:{}", file, entry.line);
         const ConfigKey* key = config_key(entry.key);
         if (key == nullptr) {
+            if (!own && entry.key.starts_with("agents.")) continue;
             settings.push_back({entry.key, entry.value, source});
         } else if (own || key->counts != Counts::kOwnFile) {
             const auto found = std::find_if(settings.begin(), settings.end(),

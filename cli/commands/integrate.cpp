@@ -124,7 +124,7 @@ void add_integrate(CLI::App& app, Context& context) {
     const auto options = std::make_shared<IntegrateOptions>();
     CLI::App* command = add_command(app, context, "integrate",
                                     "Set up a coding agent to use unwrite", options, integrate);
-    command->add_option("AGENT", options->agent, known_agents())->required();
+    command->add_option("AGENT", options->agent, integrated_agents())->required();
     CLI::Option* user = command->add_flag("--user", options->user, "For all of your sessions");
     command->add_flag("--project", options->project, "For sessions in this project (the default)")
         ->excludes(user);

@@ -10,6 +10,7 @@
 #include "cli/answering.h"
 #include "cli/command_class.h"
 #include "cli/commands/commands.h"
+#include "cli/config.h"
 #include "cli/confine.h"
 #include "cli/editing_room.h"
 #include "cli/explaining.h"
@@ -37,6 +38,8 @@
 namespace unwrite::cli {
 
 namespace {
+
+using Variables = std::vector<std::pair<std::string, std::string>>;
 
 struct RunOptions {
     std::string session;
@@ -192,8 +195,9 @@ control::Json encode_home(const NotKept& home) {
 
 /// The agent that the command starts, which gets its options, and its places in the home directory.
 Result<HomeReturn> home_of(Context& context, const Workspace& workspace, const std::string& named,
-                           std::vector<std::string>& command) {
-    const std::vector<KnownAgent> agents = known_agents();
+                           std::vector<std::string>& command, Variables& environment) {
+    TRY_ASSIGN(const Config config, load_user_config());
+    const std::vector<KnownAgent> agents = with_configured(known_agents(), config.agents);
     const char* path = std::getenv("PATH");
     Recognised found = recognise(agents, command, path != nullptr ? path : "");
     if (!named.empty()) {
@@ -211,12 +215,15 @@ Result<HomeReturn> home_of(Context& context, const Workspace& workspace, const s
     }
     HomeReturn home = HomeReturn::begin(found.agent, workspace.root());
     if (found.agent == nullptr) return home;
-    context.notes.line("unwrite: " + home.words());
+    if (!home.words().empty()) context.notes.line("unwrite: " + home.words());
+    environment = found.agent->environment;
     TRY(adapt(*found.agent, found.arguments, command));
     if (found.arguments == 0 || found.agent->options.empty()) return home;
     context.notes.line("unwrite: " + found.agent->name + " is started with " +
                        joined(found.agent->options) +
-                       ", because the sandbox of this run stands in for its own");
+                       (found.agent->sandbox_options.empty()
+                            ? ""
+                            : ", because the sandbox of this run stands in for its own"));
     return home;
 }
 
@@ -241,9 +248,10 @@ Result<Ran> run_command(Context& context, Workspace& workspace, const RunOptions
     HomeReturn home;
     std::optional<TerminalRelay> relay;
     std::vector<UniqueFd> held;
+    Variables environment;
     if (walls != Walls::kNone) {
         relay.emplace();
-        TRY_ASSIGN(home, home_of(context, workspace, options.agent, command));
+        TRY_ASSIGN(home, home_of(context, workspace, options.agent, command, environment));
         RunOptions adapted = options;
         adapted.command = command;
         TRY_ASSIGN(command,
@@ -253,14 +261,15 @@ Result<Ran> run_command(Context& context, Workspace& workspace, const RunOptions
     const NpmrcOfRun npmrc(registries_for(context, directory, workspace.root()));
     // The guard must not print it a second time.
     ignore(context.notes.flush(), "the run goes on without");
+    environment.insert(environment.begin(), npmrc.environment().begin(), npmrc.environment().end());
     const auto orphaned = [&] {
         context.notes.line("unwrite: the run was killed; its changes are kept");
         home.finish(context, false);
         npmrc.remove();
         ignore(context.notes.flush(), "nobody may be there to read it");
     };
-    TRY_ASSIGN(Guard guard, Guard::fork({command, options.leave_running, far_end,
-                                         npmrc.environment(), orphaned}));
+    TRY_ASSIGN(Guard guard,
+               Guard::fork({command, options.leave_running, far_end, environment, orphaned}));
     overlay::Asker agent;
     agent.pid = guard.pid();
     agent.session = options.session;
@@ -418,7 +427,8 @@ void add_run(CLI::App& app, Context& context, const std::vector<std::string>& re
                       "Let it write in the caches of package managers (~/.cache, ~/.npm, ...)");
     command
         ->add_option("--agent", options->agent,
-                     "Treat it as this agent: claude, codex, gemini or opencode")
+                     "Treat it as this agent: claude, codex, gemini, opencode or one of your "
+                     "configuration")
         ->type_name("NAME");
     command->add_option("--network", options->network, "host (default) or none")
         ->type_name("ACCESS");

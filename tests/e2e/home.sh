@@ -220,3 +220,53 @@ S43_what_an_agent_gained_survives_a_killed_run() {
     done
     end
 }
+
+S43_an_agent_of_the_configuration() {
+    at_home tool '
+        mkdir -p ~/.tool/sessions ~/.toolcache
+        echo "line $*" >>~/.tool/sessions/s; echo "{\"token\": \"$TOOL_MODE\"}" >~/.tool.json; echo x >~/.toolcache/x
+        echo evil >>~/.bashrc; echo x >~/.config/unwrite/unwrite.toml'
+    mkdir -p "$XDG_CONFIG_HOME/unwrite"
+    cat >"$XDG_CONFIG_HOME/unwrite/unwrite.toml" <<'END'
+[agents.tool]
+state = ["~/.tool"]
+keep = ["~/.tool.json"]
+options = ["--quiet"]
+environment = { TOOL_MODE = "a" }
+END
+    cp "$XDG_CONFIG_HOME/unwrite/unwrite.toml" "$scratch/before"
+    told x
+    err_has "tool keeps its state in ~/.tool, ~/.tool.json"
+    err_has "tool is started with --quiet"
+    equal "$HOME/.tool/sessions/s" "line --quiet x"
+    equal "$HOME/.tool.json" '{"token": "a"}'
+    err_has "~/.toolcache (1 file)"
+    absent "$HOME/.toolcache"
+    absent "$HOME/.bashrc"
+    cmp "$XDG_CONFIG_HOME/unwrite/unwrite.toml" "$scratch/before"
+    say "what is set in the environment stays"
+    TOOL_MODE=b told x
+    equal "$HOME/.tool.json" '{"token": "b"}'
+    say "by name, where the program is another one"
+    u run --on-exit keep --agent tool -- sh -c 'echo by name >~/.tool/n'
+    equal "$HOME/.tool/n" "by name"
+    expect 2 run --agent nobody -- true
+    err_has "the agents are claude, codex, gemini, opencode, tool"
+    say "a mistake is named with its line, and nothing is run"
+    echo 'state = ["/etc"]' | sed -i '2r /dev/stdin' "$XDG_CONFIG_HOME/unwrite/unwrite.toml"
+    sed -i '2d' "$XDG_CONFIG_HOME/unwrite/unwrite.toml"
+    expect 2 run --on-exit keep -- touch made
+    err_has "unwrite.toml:2: bad value for \`agents.tool.state\`"
+    absent made
+    say "what a workspace says of agents has no effect"
+    cp "$scratch/before" "$XDG_CONFIG_HOME/unwrite/unwrite.toml"
+    end
+    printf '[agents.tool]\nstate = ["~/.toolcache"]\n' >"$W/.unwrite/config.toml"
+    begin
+    u config
+    out_lacks toolcache
+    out_has 'agents.tool.state = ["~/.tool"]'
+    told x
+    absent "$HOME/.toolcache"
+    end
+}
