@@ -185,6 +185,8 @@ unsigned end_leftovers() {
     ::setenv("PWD", directory->c_str(), 1);
     for (const auto& [name, value] : options.environment)
         ::setenv(name.c_str(), value.c_str(), 0);
+    for (const auto& [name, value] : options.replaced)
+        ::setenv(name.c_str(), value.c_str(), 1);
     Ended ended;
     int failure[2];
     if (::pipe2(failure, O_CLOEXEC) != 0) ::_exit(1);

@@ -24,6 +24,8 @@ struct GuardOptions {
     std::vector<std::pair<std::string, std::string>> environment{};
     /// Called in the guard when everything has ended and this process, which would do it, is gone.
     std::function<void()> orphaned{};
+    /// Variables that the command gets in place of those that are set.
+    std::vector<std::pair<std::string, std::string>> replaced{};
 };
 
 /// How the command ended.

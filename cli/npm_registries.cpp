@@ -3,14 +3,11 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <ctime>
 #include <string_view>
 
 #include "base/syscalls.h"
-#include "cli/home_return.h"
 #include "cli/text.h"
 
 namespace unwrite::cli {
@@ -94,21 +91,8 @@ NpmrcOfRun::NpmrcOfRun(const NpmRegistries& registries) {
         text += fmt::format("{}={}\n", key, value);
         if (key == "registry") environment_.emplace_back("npm_config_registry", value);
     }
-    const std::string directory = run_state_directory();
-    if (directory.empty()) return;
-    const Result<UniqueFd> at = sys::open_at(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
-    const std::string name = fmt::format("home-npmrc-{}-{}", std::time(nullptr), ::getpid());
-    if (!at || !sys::replace_file_at(at->get(), name, text, 0600)) return;
-    path_ = directory + '/' + name;
-    environment_.emplace_back("npm_config_globalconfig", path_);
-}
-
-NpmrcOfRun::~NpmrcOfRun() {
-    remove();
-}
-
-void NpmrcOfRun::remove() const {
-    if (!path_.empty()) ::unlink(path_.c_str());
+    file_.emplace("npmrc", text);
+    if (!file_->path().empty()) environment_.emplace_back("npm_config_globalconfig", file_->path());
 }
 
 }  // namespace unwrite::cli

@@ -3,9 +3,12 @@
 // nothing.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "cli/file_of_run.h"
 
 namespace unwrite::cli {
 
@@ -24,11 +27,10 @@ class NpmrcOfRun {
  public:
     NpmrcOfRun() = default;
     explicit NpmrcOfRun(const NpmRegistries& registries);
-    NpmrcOfRun(const NpmrcOfRun&) = delete;
-    NpmrcOfRun& operator=(const NpmrcOfRun&) = delete;
-    ~NpmrcOfRun();
     /// At once.
-    void remove() const;
+    void remove() const {
+        if (file_) file_->remove();
+    }
 
     /// Variables of the environment that make npm obey it. A scope cannot be said in a variable:
     /// its name is none that a shell passes on.
@@ -37,7 +39,7 @@ class NpmrcOfRun {
     }
 
  private:
-    std::string path_;
+    std::optional<FileOfRun> file_;
     std::vector<std::pair<std::string, std::string>> environment_;
 };
 

@@ -15,6 +15,7 @@
 #include "cli/editing_room.h"
 #include "cli/explaining.h"
 #include "cli/failure.h"
+#include "cli/git_excludes.h"
 #include "cli/guard.h"
 #include "cli/heaps.h"
 #include "cli/held_terminal.h"
@@ -261,15 +262,18 @@ Result<Ran> run_command(Context& context, Workspace& workspace, const RunOptions
     const NpmrcOfRun npmrc(registries_for(context, directory, workspace.root()));
     // The guard must not print it a second time.
     ignore(context.notes.flush(), "the run goes on without");
+    TRY_ASSIGN(const auto rules, workspace.remote()->rules());
+    const GitExcludesOfRun excludes(rules, directory);
     environment.insert(environment.begin(), npmrc.environment().begin(), npmrc.environment().end());
     const auto orphaned = [&] {
         context.notes.line("unwrite: the run was killed; its changes are kept");
         home.finish(context, false);
         npmrc.remove();
+        excludes.remove();
         ignore(context.notes.flush(), "nobody may be there to read it");
     };
-    TRY_ASSIGN(Guard guard,
-               Guard::fork({command, options.leave_running, far_end, environment, orphaned}));
+    TRY_ASSIGN(Guard guard, Guard::fork({command, options.leave_running, far_end, environment,
+                                         orphaned, excludes.environment()}));
     overlay::Asker agent;
     agent.pid = guard.pid();
     agent.session = options.session;

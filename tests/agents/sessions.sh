@@ -111,15 +111,17 @@ works_with_git_in_a_subdirectory() {
     first=$(git rev-parse HEAD)
     plays "commit it" read "$W/src/main.c" edit "$W/src/main.c" '    return 0;' '    return 42;' \
         shell "git add -A . && git commit -qm changed && git log --oneline | wc -l" say "It is committed."
+    echo TOKEN=1 >src/.env
     cd src
     RUN="unwrite run --on-exit keep --" asks "$agent" "Change it and commit it." || failed "$agent"
     cd "$W"
     [[ $(git log --format=%s) == $'changed\nfirst' ]] || fail "the commits are $(git log --format=%s)"
     git diff --quiet HEAD || fail "something is not committed: $(git status --short)"
+    [[ $(git show --format= --name-only) == src/main.c ]] || fail "the commit has $(git show --format= --name-only)"
     u undo
     [[ $(git rev-parse HEAD) == "$first" ]] || fail "the commit is still there"
     git diff --quiet HEAD || fail "the tree is not as before: $(git status --short)"
-    [[ -z $(git status --short) ]] || fail "something is left: $(git status --short)"
+    [[ $(git status --short) == "?? src/.env" ]] || fail "something is left: $(git status --short)"
     git fsck --strict >"$scratch/fsck" 2>&1 || fail "$(cat "$scratch/fsck")"
     cd / && u unmount "$W"
     check_state
