@@ -29,7 +29,7 @@ std::string files_words(const std::vector<overlay::Change>& changes) {
 
 std::string step_words(const StepTold& step) {
     std::string text = "step n" + std::to_string(step.node);
-    if (!step.title.empty()) text += " \"" + harmless(step.title) + '"';
+    if (!step.title.empty()) text += " \"" + harmless(first_words(step.title)) + '"';
     if (step.changes.empty()) return text;
     return text + " (" + counted(step.changes.size(), "file", "files") + ": " +
            files_words(step.changes) + ")";
