@@ -61,6 +61,8 @@ JSON
     echo '{"permissions": {"allow": ["Read", "Edit", "Write", "Bash"]}}' >"$HOME/.claude/settings.json"
 }
 home_of_codex() {
+    # Its daemon does not end with it.
+    trap 'pkill -KILL -f "^$HOME/.codex/packages/" || true' EXIT
     mkdir -p "$HOME/.codex"
     cat >"$HOME/.codex/config.toml" <<TOML
 model = "stand-in"
@@ -130,7 +132,11 @@ starts() {
 is_ready() {
     case $1 in
         claude) sees "? for shortcuts" ;;
-        codex) sees "Ask Codex to do anything" ;;
+        codex)
+            sees "Ask Codex to do anything"
+            # Outside a run it starts a daemon meanwhile, and a prompt that comes before that waits for ever.
+            sleep 3
+            ;;
         gemini) sees "Type your message" ;;
         opencode) sees "Ask anything" ;;
     esac

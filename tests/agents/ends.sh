@@ -96,7 +96,7 @@ finished() {
     say "the agent starts again, in a run and without, and asks nothing"
     session_in_a_terminal unwrite run --on-exit keep --
     cd / && u unmount "$W" && cd "$W"
-    if [[ $agent != codex ]]; then session_in_a_terminal; fi
+    session_in_a_terminal
     check_state
 }
 
