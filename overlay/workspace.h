@@ -37,6 +37,8 @@
 
 namespace unwrite::overlay {
 
+class LaterChanges;
+
 struct RevertPlan;
 struct WaitingRevert;
 
@@ -189,7 +191,8 @@ class Workspace final : public Session, public Operations, public Oversight, pub
         bool undoes_open = false;       ///< what is open becomes a step, and it takes that back
         NodeNumber since = 0;           ///< where its step began; 0: where it is made
         bool hidden = false;            ///< it is one of several, and not the last
-        bool is_part = false;           ///< it is one of several, and may be empty
+        bool is_part = false;           ///< it is one of several, and may be empty: whole with them
+                                        ///< or not at all, so recovery goes back to `since`
         /// Where redo leads afterwards; nothing: it takes back this revert.
         std::optional<NodeNumber> redo_tip{};
     };
@@ -221,9 +224,10 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     Result<NodeId> look_up(const std::string& path);
     Result<> mend_for_recovery();
     Result<> recover_closed();
-    Result<> apply_images(const RevertPlan& plan);
+    /// Recovery goes to `back_to` until this is sealed.
+    Result<> apply_images(const RevertPlan& plan, NodeNumber back_to);
     Result<> refuse_late_writes(const journal::Delta& delta);
-    Result<> take_back_images(const Error& why);
+    Result<> take_back_images(const Error& why, NodeNumber back_to);
     Result<> drop_all_but(NodeNumber node);
     struct Weighed;
     Result<Weighed> weigh(const Asker& asker, const Decision& decision);
@@ -292,6 +296,8 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     };
     Result<RedoWay> redo_way(const History& history, unsigned count);
     Result<Moved> cross_again(const Asker& asker, const Redo& redo, Consent consent);
+    Result<> cross_edge_again(const Asker& asker, const LayerPtr& layer, const LaterChanges& later,
+                              const Record& record, Consent consent, Moved& moved);
     Result<std::optional<Step>> step_called(const std::string& what);
     std::set<NodeNumber> steps_of_session(const std::string& session);
     OriginNumber origin_of(const Asker& asker);

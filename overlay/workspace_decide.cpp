@@ -260,9 +260,9 @@ Result<> Workspace::anchor_live(const ObjectKey& key) {
 
 Result<> Workspace::apply_decision(const Weighed& weighed, const Decision& decision,
                                    OriginNumber origin) {
-    if (!weighed.back.empty()) TRY(apply_images(weighed.back));
+    if (!weighed.back.empty()) TRY(apply_images(weighed.back, head_.current));
     const Result<> written = write_decision(weighed, decision, origin);
-    if (!written && !weighed.back.empty()) return take_back_images(written.error());
+    if (!written && !weighed.back.empty()) return take_back_images(written.error(), head_.current);
     TRY(written);
     return journal_->remove_unreferenced_deltas();
 }

@@ -140,10 +140,10 @@ std::vector<Change> changes_of(const RevertPlan& plan, Locator& locator) {
 }
 
 // The open interval is empty; it becomes the record of what the plan changes, so that this can be
-// undone like any other step. Until it is sealed, recovery goes back to its beginning.
-Result<> Workspace::apply_images(const RevertPlan& plan) {
+// undone like any other step.
+Result<> Workspace::apply_images(const RevertPlan& plan, NodeNumber back_to) {
     const int deltas = journal_->state_dir().deltas();
-    journal::Pending pending{journal::Pending::Verb::kRestore, head_.current, 0, 0, false};
+    const journal::Pending pending{journal::Pending::Verb::kRestore, back_to, 0, 0, false};
     TRY(tree_.carry_unseen());
     tree_.capture_unseen(LiveTree::Images::kStay);
     // A text may be put together in a file that the journal has not spoken of so far.
@@ -157,7 +157,7 @@ Result<> Workspace::apply_images(const RevertPlan& plan) {
     crash_point("revert.apply.before");
     TRY(set_pending(pending));
     if (const Result<> none_late = refuse_late_writes(plan.images); !none_late) {
-        TRY(end_pending(head_.redo_tip));
+        if (back_to == head_.current) TRY(end_pending(head_.redo_tip));
         return none_late;
     }
     DataOfPlan data(plan, deltas);
@@ -167,11 +167,12 @@ Result<> Workspace::apply_images(const RevertPlan& plan) {
     const Result<> applied = apply(plan.images, data_of, Meanwhile::kStays);
     crash_point("revert.applied");
     tree_.unseen().drop_images();  // the state that this makes is what the files are
-    if (!applied) return take_back_images(applied.error());
+    if (!applied) return take_back_images(applied.error(), back_to);
     return {};
 }
 
-Result<> Workspace::take_back_images(const Error& why) {
+// After other parts of the same move, those must go back too before it has ended.
+Result<> Workspace::take_back_images(const Error& why, NodeNumber back_to) {
     const auto back = [&]() -> Result<> {
         TRY_ASSIGN(const journal::Delta before,
                    journal::read_delta(journal_->state_dir().deltas(), capture_.delta()));
@@ -183,7 +184,7 @@ Result<> Workspace::take_back_images(const Error& why) {
                      why.message() + "; going back failed too: " + back.error().message(),
                      "`unwrite recover` finishes it");
     }
-    TRY(end_pending(head_.redo_tip));
+    if (back_to == head_.current) TRY(end_pending(head_.redo_tip));
     return why;
 }
 
@@ -225,21 +226,21 @@ Result<Moved> Workspace::carry_out(const Asker& asker, const RevertPlan& plan, c
     moved.from = head_.current;
     std::set<NodeNumber> undoes = record.undoes;
     if (record.undoes_open && closed != moved.to) undoes.insert(closed);
-    TRY(apply_images(plan));
+    const NodeNumber since = record.since == 0 ? moved.from : record.since;
+    const NodeNumber back_to = record.is_part ? since : moved.from;
+    TRY(apply_images(plan, back_to));
     Seal seal{.kind = record.hidden ? NodeKind::kBegin : NodeKind::kUndo,
               .text = record.text,
               .origin = origin_of(asker),
               .cause = asker.cause,
-              .step = {.since = record.since == 0 ? moved.from : record.since,
-                       .undoes = std::move(undoes),
-                       .partly = !plan.left.empty()},
-              .ends_pending = true};
+              .step = {.since = since, .undoes = std::move(undoes), .partly = !plan.left.empty()},
+              .ends_pending = !record.hidden};
     const NodeNumber tip = head_.redo_tip;
     if (!record.redo_tip && tip != 0) seal.tags[kThenTag] = std::to_string(tip);
-    seal.redo_tip = record.redo_tip.value_or(kOwnNode);
+    if (!record.hidden) seal.redo_tip = record.redo_tip.value_or(kOwnNode);
     const auto sealed = this->seal(seal);
     if (!sealed) {
-        TRY(take_back_images(sealed.error()));
+        TRY(take_back_images(sealed.error(), back_to));
     } else {
         moved.to = *sealed;
     }

@@ -227,6 +227,24 @@ Result<Workspace::Redo> Workspace::plan_redo(const History& history) {
     return redo;
 }
 
+Result<> Workspace::cross_edge_again(const Asker& asker, const LayerPtr& layer,
+                                     const LaterChanges& later, const Record& record,
+                                     Consent consent, Moved& moved) {
+    TRY_ASSIGN(const RevertPlan plan, plan_again(layer, later, locator_));
+    if (plan.empty() && plan.conflicts.empty() && record.hidden) return {};
+    if (consent != Consent::kAll && plan.conflicts.empty()) {
+        const auto changes = changes_of(plan, locator_);
+        moved.changes.insert(moved.changes.end(), changes.begin(), changes.end());
+        return {};
+    }
+    TRY_ASSIGN(const Moved once, carry_out(asker, plan, record, consent != Consent::kAll));
+    moved.to = once.to;
+    moved.changes.insert(moved.changes.end(), once.changes.begin(), once.changes.end());
+    locator_.begin();
+    return {};
+}
+
+// Of several edges recovery finishes none, or all have been crossed.
 Result<Moved> Workspace::cross_again(const Asker& asker, const Redo& redo, Consent consent) {
     TRY(close_step(0, asker.cause));
     if (!capture_.interval_is_empty())
@@ -243,28 +261,20 @@ Result<Moved> Workspace::cross_again(const Asker& asker, const Redo& redo, Conse
     Layers layers(*journal_);
     TRY_ASSIGN(const LaterChanges later, LaterChanges::read(layers, deltas, locator_));
     Moved moved;
-    for (std::size_t i = 0; i < redo.edges.size(); ++i) {
-        const bool last = i + 1 == redo.edges.size();
-        TRY_ASSIGN(const LayerPtr layer, layers.read(redo.edges[i]));
-        TRY_ASSIGN(const RevertPlan plan, plan_again(layer, later, locator_));
-        if (plan.empty() && plan.conflicts.empty() && !last) continue;
-        Record record = redo.record;
-        record.since = start;
-        record.hidden = !last;
-        record.is_part = redo.edges.size() > 1;
-        if (consent != Consent::kAll && plan.conflicts.empty()) {
-            const auto changes = changes_of(plan, locator_);
-            moved.changes.insert(moved.changes.end(), changes.begin(), changes.end());
-            continue;
+    const Result<> crossed = [&]() -> Result<> {
+        for (const journal::DeltaNumber edge : redo.edges) {
+            TRY_ASSIGN(const LayerPtr layer, layers.read(edge));
+            Record record = redo.record;
+            record.since = start;
+            record.hidden = edge != redo.edges.back();
+            record.is_part = redo.edges.size() > 1;
+            TRY(cross_edge_again(asker, layer, later, record, consent, moved));
         }
-        auto once = carry_out(asker, plan, record, consent != Consent::kAll);
-        if (!once) {
-            if (head_.current != start) TRY(go_to(start, tip, Late::kStays));
-            return once.error();
-        }
-        moved.to = once->to;
-        moved.changes.insert(moved.changes.end(), once->changes.begin(), once->changes.end());
-        locator_.begin();
+        return {};
+    }();
+    if (!crossed) {
+        if (head_.current != start && !gate_.wounded()) TRY(go_to(start, tip, Late::kStays));
+        return crossed.error();
     }
     moved.others = others_in(moved.changes, origin_of(asker));
     if (consent == Consent::kOwn && moved.others.empty())

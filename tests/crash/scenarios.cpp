@@ -161,9 +161,25 @@ const Operations kPacked = {
     {.kind = Kind::kDiscard},
 };
 
+// A redo over something that was changed since: it crosses one edge after the other.
+const Operations kRedone = {
+    {.kind = Kind::kWrite, .a = "big", .x = 60'000, .y = 80'000, .z = 1},
+    {.kind = Kind::kUnlink, .a = "two"},
+    {.kind = Kind::kCheckpoint, .a = "first"},
+    {.kind = Kind::kTruncate, .a = "big", .x = 10},
+    {.kind = Kind::kRename, .a = "dir/deep", .b = "full/deep"},
+    {.kind = Kind::kCheckpoint, .a = "second"},
+    {.kind = Kind::kCreate, .a = "new", .x = 0644},
+    {.kind = Kind::kRollback, .a = "root"},
+    {.kind = Kind::kAppend, .a = "three", .y = 10'000, .z = 3},
+    {.kind = Kind::kRedo, .x = 1},
+    {.kind = Kind::kDiscard},
+};
+
 const std::map<std::string, Operations> kAll = {
-    {"names", kNames},         {"contents", kContents}, {"moves", kMoves}, {"commits", kCommits},
-    {"decisions", kDecisions}, {"reverts", kReverts},   {"turns", kTurns}, {"packed", kPacked}};
+    {"names", kNames},     {"contents", kContents},   {"moves", kMoves},
+    {"commits", kCommits}, {"decisions", kDecisions}, {"reverts", kReverts},
+    {"turns", kTurns},     {"packed", kPacked},       {"redone", kRedone}};
 
 }  // namespace
 
