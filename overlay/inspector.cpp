@@ -196,40 +196,65 @@ bool Inspector::is_taken(const StepFilter& filter, const Change& change) const {
            is_taken(filter, std::set<OriginNumber>(change.origins.begin(), change.origins.end()));
 }
 
-// A directory that came is one change, its maker's; what another made in it has a row of its own.
+// A directory that came is one change, its maker's; what another made or changed in it has a row of
+// its own.
 Result<> Inspector::add_in_made_directories(Desk& desk, const Step& step, View& newer,
                                             const std::vector<Change>& all,
                                             std::vector<Change>& taken) {
-    const NodeNumber tip = step.node == 0 ? desk.history.head.current : step.node;
-    std::vector<journal::DeltaNumber> deltas;
-    if (step.node == 0) deltas.push_back(desk.history.head.open_delta);
-    for (const NodeNumber edge : edges_of(desk.history, step, tip))
-        deltas.push_back(desk.history.nodes.at(edge).delta);
-    std::map<std::string, Change> found;
-    for (const journal::DeltaNumber number : deltas) {
-        TRY_ASSIGN(const LayerPtr layer, desk.layers.read(number));
+    std::map<std::string, Change> rows;
+    std::map<std::string, std::set<OriginNumber>> found;  // by whom
+    const auto add = [&](const std::string& path, ChangeKind kind, mode_t type,
+                         const std::set<OriginNumber>& by) {
+        const auto is_inside = [&](const Change& change) {
+            return change.kind == ChangeKind::kCreated && is_whole_directory(change) &&
+                   path.starts_with(change.path + "/") && !is_taken(step.filter, change);
+        };
+        if (std::none_of(all.begin(), all.end(), is_inside)) return;
+        const auto [row, is_new] = rows.try_emplace(path);
+        if (is_new || kind == ChangeKind::kCreated) row->second.kind = kind;
+        row->second.path = path;
+        row->second.type = type;
+        row->second.content = true;
+        found[path].insert(by.begin(), by.end());
+    };
+    TRY_ASSIGN(const auto layers, layers_of(desk, step));
+    for (const LayerPtr& layer : layers) {
         for (const auto& [at, state] : layer->delta.names) {
-            if (!is_taken(step.filter, state.origins)) continue;
             const auto path = newer.path(at);
-            if (!path) continue;
-            const auto inside = [&](const Change& change) {
-                return change.kind == ChangeKind::kCreated && is_whole_directory(change) &&
-                       path->starts_with(change.path + "/") && !is_taken(step.filter, change);
-            };
-            if (std::none_of(all.begin(), all.end(), inside)) continue;
+            if (!path || !is_taken(step.filter, state.origins)) continue;
             TRY_ASSIGN(const auto there, newer.at(at));
-            if (!there) continue;
-            Change& change = found[*path];
-            change.kind = ChangeKind::kCreated;
-            change.path = *path;
-            change.type = there->type;
-            change.content = true;
-            change.origins.insert(change.origins.end(), state.origins.begin(), state.origins.end());
+            if (there) add(*path, ChangeKind::kCreated, there->type, state.origins);
+        }
+        for (const auto& [key, image] : layer->delta.objects) {
+            const auto& path = newer.path(key);
+            if (!path || !is_taken(step.filter, image.origins)) continue;
+            const std::string known = *path;
+            TRY_ASSIGN(const auto there, newer.object(key));
+            // The times of a directory change with every name in it.
+            if (there && !S_ISDIR(there->type))
+                add(known, ChangeKind::kModified, there->type, image.origins);
         }
     }
-    for (auto& [path, change] : found)
+    for (auto& [path, change] : rows) {
+        change.origins.assign(found[path].begin(), found[path].end());
         taken.push_back(std::move(change));
+    }
     return {};
+}
+
+// What was recorded from the beginning of the step to its end.
+Result<std::vector<LayerPtr>> Inspector::layers_of(Desk& desk, const Step& step) {
+    const NodeNumber tip = step.node == 0 ? desk.history.head.current : step.node;
+    std::vector<LayerPtr> layers;
+    if (step.node == 0) {
+        TRY_ASSIGN(auto open, desk.layers.read(desk.history.head.open_delta));
+        layers.push_back(std::move(open));
+    }
+    for (const NodeNumber edge : edges_of(desk.history, step, tip)) {
+        TRY_ASSIGN(auto layer, desk.layers.read(desk.history.nodes.at(edge).delta));
+        layers.push_back(std::move(layer));
+    }
+    return layers;
 }
 
 Result<std::vector<Change>> Inspector::changes_of(Desk& desk, const Step& step,

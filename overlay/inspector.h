@@ -43,6 +43,7 @@ class Inspector {
     bool is_empty_mark(const Node& node) const;
     bool is_taken(const StepFilter& filter, const Change& change) const;
     bool is_taken(const StepFilter& filter, const std::set<OriginNumber>& origins) const;
+    Result<std::vector<LayerPtr>> layers_of(Desk& desk, const Step& step);
     Result<> add_in_made_directories(Desk& desk, const Step& step, View& newer,
                                      const std::vector<Change>& all, std::vector<Change>& taken);
 
