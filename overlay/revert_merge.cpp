@@ -83,7 +83,7 @@ bool take_out(journal::Attributes& remains, const journal::Attributes& after,
 }  // namespace
 
 MergeStep step_of(const ObjectTouch& touch, const ObjectKey& key) {
-    const bool unclear = is_imageless(touch);
+    const bool unclear = is_imageless(touch) && !touch.left;
     return {touch.selected || unclear, touch.others || unclear, key, touch.part, false};
 }
 

@@ -30,6 +30,7 @@ class Planner {
     Result<RevertPlan> run() {
         TRY_ASSIGN(puts_of_others_, touches_.put_by_others(live_));
         removals_ = touches_.removals();
+        moved_on_ = touches_.taken_by_others();
         TRY(plan_names());
         plan_view();
         TRY(plan_replaced());
@@ -83,6 +84,7 @@ class Planner {
     std::set<std::string> merged_;
     std::vector<std::pair<NameKey, ObjectKey>> puts_of_others_;
     std::unordered_map<ObjectKey, RevertTouches::Removal> removals_;
+    std::unordered_set<ObjectKey> moved_on_;
     std::unordered_set<NameKey> contested_;  // names: conflicts, if they are not put together
     std::unordered_set<ObjectKey> taken_;    // by files that were put together
     std::unordered_set<ObjectKey> settled_;  // those of them with which nothing else is to be done
@@ -273,8 +275,9 @@ Result<bool> Planner::check_name(const NameImage& image) {
         if (!is_vanished(opened.error())) return opened.error();
         conflict_at(image.at, planned_.path(image.at), *image.object);
     }
-    // A directory can be at one name only: where it is now must be taken back too.
-    if (S_ISDIR(image.type)) {
+    // A directory can be at one name only, and so is a file that was moved on: where it is now must
+    // be taken back too.
+    if (S_ISDIR(image.type) || moved_on_.contains(*image.object)) {
         const auto elsewhere = live_.name_of(*image.object);
         if (elsewhere && !plan_.images.names.contains(*elsewhere))
             conflict_at(image.at, live_.path(*elsewhere), *image.object);
@@ -429,6 +432,19 @@ void Planner::compose(const ObjectKey& key, const std::vector<ObjectTouch>& touc
     plan_.data[key] = std::move(data);
 }
 
+/// Without what stood in the way of something else, and is changed by the plan itself.
+std::vector<std::string> left_by(const RevertPlan& plan, std::set<std::string> left, View& live) {
+    for (const auto& [at, state] : plan.images.names) {
+        if (const auto path = live.path(at)) left.erase(*path);
+    }
+    for (const auto& [key, image] : plan.images.objects) {
+        const bool is_directory = image.attributes && S_ISDIR(image.attributes->mode);
+        const auto& path = live.path(key);
+        if (path && !is_directory) left.erase(*path);
+    }
+    return {left.begin(), left.end()};
+}
+
 /// Rounds in which something more is left: what lies in what was left comes up in the next one.
 constexpr int kMostRounds = 100;
 
@@ -445,7 +461,7 @@ Result<RevertPlan> plan_revert(const History& history, Locator& locator, journal
     for (int round = 0;; ++round) {
         Planner planner(touches, names, journal.state_dir().deltas());
         TRY_ASSIGN(RevertPlan plan, planner.run());
-        if (plan.conflicts.empty()) plan.left.assign(left.begin(), left.end());
+        if (plan.conflicts.empty()) plan.left = left_by(plan, std::move(left), live);
         if (plan.conflicts.empty() || !selection.partly) return plan;
         Blockers blockers = planner.blockers();
         TRY_ASSIGN(const bool any, touches.deselect(live, blockers));

@@ -193,6 +193,18 @@ std::unordered_map<ObjectKey, RevertTouches::Removal> RevertTouches::removals() 
     return newest;
 }
 
+std::unordered_set<ObjectKey> RevertTouches::taken_by_others() const {
+    std::unordered_set<ObjectKey> taken;
+    for (const auto& [at, touches] : names) {
+        for (std::size_t i = 1; i < touches.size(); ++i) {
+            const auto& object = touches[i].image->image.object;
+            if (touches[i - 1].selected && touches[i].others && !touches[i].selected && object)
+                taken.insert(*object);
+        }
+    }
+    return taken;
+}
+
 Result<std::vector<std::pair<NameKey, ObjectKey>>> RevertTouches::put_by_others(View& live) const {
     std::vector<std::pair<NameKey, ObjectKey>> puts;
     for (const auto& [at, touches] : names) {
@@ -218,6 +230,7 @@ bool deselect_all(std::vector<Touch<Image>>& touches) {
     bool any = false;
     for (auto& touch : touches) {
         any |= touch.selected;
+        touch.left = true;
         if (std::exchange(touch.selected, false)) touch.others = true;
     }
     return any;

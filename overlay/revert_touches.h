@@ -18,6 +18,7 @@ struct Touch {
     const Image* image = nullptr;
     bool selected = false;  ///< by someone selected, in a selected interval
     bool others = false;    ///< by someone else, or in another interval
+    bool left = false;      ///< deselect() left it to others
     bool real = true;  ///< more than the mtime of a directory, which every name made in it changes
 };
 using NameTouch = Touch<journal::NameState>;
@@ -48,6 +49,8 @@ struct RevertTouches {
         NameKey from{};
     };
     std::unordered_map<ObjectKey, Removal> removals() const;
+    /// What others took away from where the selection had put it. After drop_idle().
+    std::unordered_set<ObjectKey> taken_by_others() const;
     /// What others put at a name, and where. After drop_idle().
     Result<std::vector<std::pair<NameKey, ObjectKey>>> put_by_others(View& live) const;
 

@@ -189,5 +189,65 @@ TEST_F(Reverting, AMovedFileThatTheUserMovedOn) {
     EXPECT_EQ(actor().read("f/x").value_or(""), "one\n");
 }
 
+// A file at its first name and at its last one would be a hard link that nobody made.
+TEST_F(Reverting, S60_AFileThatTheUserMovedOnStaysWhereItIs) {
+    before("a", "one\n");
+    begin();
+    begin_run();
+    as_agent();
+    ASSERT_EQ(actor().rename("a", "b", 0), 0);
+    make("its", "agent\n");
+    checkpoint();
+    as_user();
+    ASSERT_EQ(actor().rename("b", "c", 0), 0);
+    ASSERT_ASSIGN(const auto moved, operations().revert(World::asker(), "agent", false));
+    EXPECT_EQ(moved.left, Lines{"c"});
+    EXPECT_FALSE(std::filesystem::exists(raw() / "a"));
+    EXPECT_FALSE(std::filesystem::exists(raw() / "its"));
+    EXPECT_EQ(actor().read("c").value_or(""), "one\n");
+}
+
+// The user's file keeps the directory from going; the agent's line in it goes all the same.
+TEST_F(Reverting, S60_WhatStandsInTheWayAndIsTakenApartIsNotLeft) {
+    before("old", "old\n");
+    begin();
+    begin_run();
+    as_agent();
+    ASSERT_EQ(actor().mkdir("d", 0755), 0);
+    checkpoint();
+    as_user();
+    make("d/mine", "one\ntwo\nthree\nfour\n");
+    checkpoint();
+    as_agent();
+    ASSERT_EQ(actor().append("d/mine", "agent\n"), 0);
+    as_user();
+    ASSERT_ASSIGN(const auto moved, operations().revert(World::asker(), "agent", false));
+    EXPECT_EQ(moved.left, Lines{"d"});
+    EXPECT_EQ(actor().read("d/mine").value_or(""), "one\ntwo\nthree\nfour\n");
+}
+
+// What a run did in a directory that somebody else made meanwhile is the run's.
+TEST_F(Reverting, S57_TheLogNamesWhatARunWroteInADirectoryOfAnother) {
+    before("old", "old\n");
+    begin();
+    const auto run = begin_run();
+    as_user();
+    ASSERT_EQ(actor().mkdir("d", 0755), 0);
+    make("d/mine", "user\n");
+    as_agent();
+    ASSERT_EQ(actor().append("d/mine", "agent\n"), 0);
+    as_user();
+    ASSERT_OK(operations().end_run(std::stoull(run.substr(1))));
+    const auto log = operations().log("", false, true);
+    ASSERT_TRUE(log.ok());
+    const auto step = std::find_if(log->entries.begin(), log->entries.end(), [](const auto& entry) {
+        return entry.node.kind == overlay::NodeKind::kRun;
+    });
+    ASSERT_NE(step, log->entries.end());
+    ASSERT_EQ(step->changes.size(), 1U);
+    EXPECT_EQ(step->changes[0].path, "d/mine");
+    EXPECT_EQ(step->changes[0].kind, overlay::ChangeKind::kModified);
+}
+
 }  // namespace
 }  // namespace unwrite::tests

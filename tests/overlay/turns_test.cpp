@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "tests/overlay/looking.h"
@@ -273,6 +274,36 @@ TEST_F(Taking, SessionsThatTakeTurnsAllDayShareAnInterval) {
     }
     ASSERT_OK(operations().discard(World::asker(), false, overlay::Consent::kAll));
     EXPECT_EQ(actor().read("old").value_or(""), "old\n");
+}
+
+// After too many turns two sessions share an interval, and a file that one made there and the other
+// wrote to is the work of both.
+TEST_F(Taking, S60_WhatIsNotSharedGoesThoughNoTurnCameBetween) {
+    for (int i = 0; i < 20; ++i)
+        before("d/" + std::to_string(i), "before\n");
+    start();
+    for (int i = 0; i < 2 * overlay::Turns::kMostOfAll; ++i) {
+        i % 2 == 0 ? as_user() : as_agent();
+        ASSERT_EQ(actor().append("d/" + std::to_string(i / 2 % 20), "more\n"), 0);
+    }
+    // There is one each second from now on, so one may come between.
+    std::string shared;
+    for (int i = 0; i < 20; ++i) {
+        shared = "d/" + std::to_string(i);
+        const std::size_t then = turns().size();
+        as_agent();
+        make("new", "agent\n");
+        ASSERT_EQ(actor().rename("new", shared, 0), 0);
+        as_user();
+        ASSERT_EQ(actor().append(shared, "user\n"), 0);
+        if (turns().size() == then) break;
+    }
+    as_agent();
+    make("its", "agent\n");
+    ASSERT_ASSIGN(const auto moved, operations().revert(World::asker(), "agent", false));
+    EXPECT_NE(std::find(moved.left.begin(), moved.left.end(), shared), moved.left.end());
+    EXPECT_EQ(actor().read(shared).value_or(""), "agent\nuser\n");
+    EXPECT_FALSE(std::filesystem::exists(raw() / "its"));
 }
 
 TEST_F(Taking, AnOldFileThatTheUserChangedIsRemovedS60) {
