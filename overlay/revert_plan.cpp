@@ -4,6 +4,8 @@
 
 #include "overlay/plan_bytes.h"
 #include "overlay/ranged.h"
+#include "overlay/revert_git.h"
+#include "overlay/revert_left.h"
 #include "overlay/revert_merge.h"
 
 namespace unwrite::overlay {
@@ -432,19 +434,6 @@ void Planner::compose(const ObjectKey& key, const std::vector<ObjectTouch>& touc
     plan_.data[key] = std::move(data);
 }
 
-/// Without what stood in the way of something else, and is changed by the plan itself.
-std::vector<std::string> left_by(const RevertPlan& plan, std::set<std::string> left, View& live) {
-    for (const auto& [at, state] : plan.images.names) {
-        if (const auto path = live.path(at)) left.erase(*path);
-    }
-    for (const auto& [key, image] : plan.images.objects) {
-        const bool is_directory = image.attributes && S_ISDIR(image.attributes->mode);
-        const auto& path = live.path(key);
-        if (path && !is_directory) left.erase(*path);
-    }
-    return {left.begin(), left.end()};
-}
-
 /// Rounds in which something more is left: what lies in what was left comes up in the next one.
 constexpr int kMostRounds = 100;
 
@@ -457,20 +446,17 @@ Result<RevertPlan> plan_revert(const History& history, Locator& locator, journal
     const auto names = std::make_shared<LiveNamesOf>(locator);
     View live(names, {});
     TRY(touches.drop_idle(live));
-    std::set<std::string> left;
+    TRY(spare_git(touches, names));
+    Left left(touches, live);
+    if (selection.partly) TRY(left.add({}, {}));
     for (int round = 0;; ++round) {
         Planner planner(touches, names, journal.state_dir().deltas());
         TRY_ASSIGN(RevertPlan plan, planner.run());
-        if (plan.conflicts.empty()) plan.left = left_by(plan, std::move(left), live);
+        if (plan.conflicts.empty()) plan.left = left.after(plan);
         if (plan.conflicts.empty() || !selection.partly) return plan;
-        Blockers blockers = planner.blockers();
-        TRY_ASSIGN(const bool any, touches.deselect(live, blockers));
-        left.insert(plan.conflicts.begin(), plan.conflicts.end());
-        for (const ObjectKey& key : blockers.objects) {
-            if (auto path = live.path(key)) left.insert(*std::move(path));
-        }
+        TRY_ASSIGN(const bool any, left.add(planner.blockers(), plan.conflicts));
         if (any && round < kMostRounds) continue;
-        plan.conflicts.assign(left.begin(), left.end());
+        plan.conflicts = left.paths();
         return plan;
     }
 }

@@ -186,8 +186,9 @@ std::unordered_map<ObjectKey, RevertTouches::Removal> RevertTouches::removals() 
             const auto [known, is_first] = newest.try_emplace(*object);
             // Of two in one part nobody knows which was the last: then it was not the others'.
             const bool tie = !is_first && touch.part == known->second.part;
-            if (is_first || touch.part > known->second.part || (tie && !touch.others))
-                known->second = {touch.part, touch.others, at};
+            const bool by_others = touch.others || touch.left;
+            if (is_first || touch.part > known->second.part || (tie && !by_others))
+                known->second = {touch.part, by_others, at};
         }
     }
     return newest;

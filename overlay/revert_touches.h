@@ -18,7 +18,7 @@ struct Touch {
     const Image* image = nullptr;
     bool selected = false;  ///< by someone selected, in a selected interval
     bool others = false;    ///< by someone else, or in another interval
-    bool left = false;      ///< deselect() left it to others
+    bool left = false;      ///< it stays: deselect(), spare_git()
     bool real = true;  ///< more than the mtime of a directory, which every name made in it changes
 };
 using NameTouch = Touch<journal::NameState>;

@@ -425,3 +425,70 @@ S85_saved_or_deleted_behind_the_mount() {
     same start
     check_state
 }
+
+# A repository of which the agent's commit is taken back, with something of the user's on top: `fsck` finds all objects.
+whole() {
+    git fsck --full --strict >"$scratch/fsck" 2>&1 || { cat "$scratch/fsck" >&2; fail "git fsck: the repository is damaged"; }
+    ! grep -qE 'missing|broken|invalid' "$scratch/fsck" || { cat "$scratch/fsck" >&2; fail "git fsck finds something missing"; }
+    git log --oneline --all >/dev/null || fail "git log does not go through"
+}
+
+a_commit_of_an_agent() {
+    begin
+    needs git
+    export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=me GIT_AUTHOR_EMAIL=me@example.org \
+        GIT_COMMITTER_NAME=me GIT_COMMITTER_EMAIL=me@example.org
+    git init -q -b main .
+    for i in 1 2 3 4 5 6 7 8; do printf 'foo %s\n' "$i" >"m$i.txt"; done
+    git add -A
+    git commit -qm base
+    u commit --yes
+    u run --on-exit keep --session red -- sh -c 'sed -i s/foo/bar/ m*.txt; echo new >made.txt; git add -A; git commit -qm "of the agent"'
+}
+
+S60_a_look_does_not_keep_a_commit_from_going() {
+    a_commit_of_an_agent
+    sleep 1.1
+    touch m1.txt
+    git status >/dev/null
+    echo mine >mine.txt
+    u undo red
+    whole
+    equal m1.txt "foo 1"
+    absent made.txt
+    equal mine.txt mine
+    [[ $(git log -1 --format=%s) == base ]] || fail "the agent's commit is still there"
+    git add mine.txt
+    git commit -qm "of the user"
+    whole
+    [[ -z $(git status --porcelain) ]] || fail "something else is changed: $(git status --porcelain)"
+    end
+}
+
+S60_a_repository_that_both_changed_stays_whole() {
+    a_commit_of_an_agent
+    echo mine >mine.txt
+    git add mine.txt
+    say "the index is the user's as well"
+    u undo red
+    out_has "  .git"
+    whole
+    equal m1.txt "foo 1"
+    git commit -qm "of the user"
+    whole
+    u redo
+    whole
+    say "a commit on top of the agent's"
+    git commit -q --allow-empty -m "on top"
+    remember both
+    u undo red
+    whole
+    [[ $(git log -1 --format=%s) == "on top" ]] || fail "the user's commit is gone"
+    u redo
+    same both
+    say "a branch at the agent's commit"
+    git branch mine HEAD~1
+    u undo red
+    whole
+    end
+}
