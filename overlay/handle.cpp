@@ -23,9 +23,12 @@ Result<UniqueFd> open_leased(int directory, const std::string& name, const Objec
     TRY_ASSIGN(const UniqueFd path, sys::open_at(directory, name, O_PATH | O_NOFOLLOW));
     TRY_ASSIGN(const sys::StatX x, sys::statx_at(path.get(), ""));
     if (key_of(x) != key) return Error(ESTALE);
-    if (!S_ISREG(x.st.st_mode)) return Error(EAGAIN);
-    return sys::lend_access(
-        path.get(), [&] { return sys::reopen(path.get(), open_flags(access) & ~O_NONBLOCK); });
+    // Only files are leased: another one stood at the name a moment ago, and what is wanted is
+    // back.
+    const int wait = S_ISREG(x.st.st_mode) ? 0 : O_NONBLOCK;
+    return sys::lend_access(path.get(), [&] {
+        return sys::reopen(path.get(), (open_flags(access) & ~O_NONBLOCK) | wait);
+    });
 }
 
 }  // namespace
