@@ -7,6 +7,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -20,6 +21,7 @@ namespace unwrite::cli {
 
 namespace {
 
+constexpr std::string_view kReadOnly = "Read-only file system";
 constexpr int kLookMs = 250;  ///< how often a run in the background looks whether it is in front
 /// What goes on after its run (--leave-running) may write without an end.
 constexpr std::chrono::seconds kLongestDrain(2);
@@ -60,7 +62,7 @@ struct TerminalRelay::Copying {
     bool has_ended = false;
 };
 
-TerminalRelay::TerminalRelay() {
+TerminalRelay::TerminalRelay(bool& saw_read_only) : saw_read_only_(saw_read_only) {
     ::sigprocmask(SIG_BLOCK, nullptr, &before_);
     if (::tcgetattr(STDIN_FILENO, &usual_) != 0 || ::isatty(STDOUT_FILENO) != 1) return;
     const sigset_t set = heeded_signals();
@@ -161,12 +163,21 @@ void TerminalRelay::hang_up(Copying& copying) {
     copying.has_ended = true;
 }
 
+void TerminalRelay::look_at(std::string_view output) {
+    if (saw_read_only_) return;
+    end_ += output;
+    saw_read_only_ = end_.find(kReadOnly) != std::string::npos;
+    end_.erase(0, end_.size() - std::min(end_.size(), kReadOnly.size() - 1));
+}
+
 /// False: there is nothing at the moment.
 bool TerminalRelay::copy_output(Copying& copying) {
     std::array<char, 65536> room;
     const ssize_t got = ::read(master_.get(), room.data(), room.size());
     if (got > 0) {
-        show({room.data(), static_cast<std::size_t>(got)});
+        const std::string_view output(room.data(), static_cast<std::size_t>(got));
+        show(output);
+        look_at(output);
         return true;
     }
     const int why = got == 0 ? EIO : sys::last_error().number();

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "base/result.h"
@@ -21,7 +22,9 @@ class TerminalRelay {
  public:
     /// Where stdin and stdout are terminals; otherwise it does nothing, whatever is called. Made
     /// while this process has one thread: what it forks afterwards has some signals blocked.
-    TerminalRelay();
+    /// `saw_read_only` is set to true until this object has gone if the output has the words
+    /// "Read-only file system": something could not be written outside of the sandbox.
+    explicit TerminalRelay(bool& saw_read_only);
     /// Copies what is left of the output. The user's terminal is as it was.
     ~TerminalRelay();
     TerminalRelay(const TerminalRelay&) = delete;
@@ -63,6 +66,7 @@ class TerminalRelay {
     void copy_keys(Copying& copying);
     void put_keys(Copying& copying);
     bool copy_output(Copying& copying);
+    void look_at(std::string_view output);
     void drain(Copying& copying);
     void hang_up(Copying& copying);
 
@@ -73,6 +77,8 @@ class TerminalRelay {
     UniqueFd signals_;
     UniqueFd wake_;
     std::thread thread_;
+    bool& saw_read_only_;  ///< the thread's
+    std::string end_;      ///< the thread's: of the output, what may be the beginning of the words
     bool is_known_ = false;  ///< the thread's: in the background a shell has the terminal its way
     bool raw_ = false;       ///< the thread's: the user's terminal hands on each key
     std::atomic<bool> stop_{false};

@@ -179,6 +179,7 @@ struct Ran {
     overlay::Node node;
     std::string session;
     NotKept home;
+    bool saw_read_only = false;  ///< on the terminal: something was to be written elsewhere
 };
 
 control::Json encode_home(const NotKept& home) {
@@ -247,11 +248,12 @@ Result<Ran> run_command(Context& context, Workspace& workspace, const RunOptions
     TRY_ASSIGN(const Walls walls, walls_of(options));
     std::vector<std::string> command = options.command;
     HomeReturn home;
+    Ran ran;
     std::optional<TerminalRelay> relay;
     std::vector<UniqueFd> held;
     Variables environment;
     if (walls != Walls::kNone) {
-        relay.emplace();
+        relay.emplace(ran.saw_read_only);
         TRY_ASSIGN(home, home_of(context, workspace, options.agent, command, environment));
         RunOptions adapted = options;
         adapted.command = command;
@@ -277,7 +279,6 @@ Result<Ran> run_command(Context& context, Workspace& workspace, const RunOptions
     overlay::Asker agent;
     agent.pid = guard.pid();
     agent.session = options.session;
-    Ran ran;
     TRY_ASSIGN(ran.node, workspace.operations().begin_run(agent, joined(options.command)));
     const auto named = ran.node.tags.find("session");
     ran.session =
@@ -341,6 +342,12 @@ Result<overlay::Status> print_summary(Context& context, Workspace& workspace, co
         context.out.line(control::dump(json));
     }
     tell_refused(context, refused.refused);
+    if (ran.saw_read_only) {
+        context.notes.line(
+            "\"Read-only file system\": a run writes in the workspace, in a /tmp of its own and in "
+            "its copy of your home directory");
+        context.notes.line("hint: unwrite run --write DIR also lets it write in DIR");
+    }
     context.notes.print(outside_run_lines(runs));
     if (!status.changes.empty() && !has_changed(ran.node.number, status.changes, log.origins))
         context.notes.line("Nothing was changed by this run. Meanwhile others changed files:");

@@ -165,6 +165,23 @@ S61_a_terminal_multiplexer_in_a_run() {
     close_shell
 }
 
+S43_what_cannot_be_written_elsewhere_is_told_at_the_end() {
+    mkdir "$HOME/documents"
+    open_shell 120 40
+    types "unwrite run --on-exit keep -- sh -c 'echo x >\$HOME/documents/d; echo do\$((1))ne'"
+    sees do1ne
+    sees "hint: unwrite run --write DIR"
+    sees "a run writes in the workspace"
+    say "also where it comes in pieces, and not where nothing was refused"
+    types "unwrite run --on-exit keep -- sh -c 'printf Read-only; sleep 0.5; echo \" file system\"'; echo e\$((1))nd"
+    sees e1nd
+    sees "hint: unwrite run --write DIR"
+    types "unwrite run --on-exit keep -- sh -c 'echo x >f; echo Read-only'; echo e\$((1))nd"
+    sees e1nd
+    lacks "--write DIR"
+    close_shell
+}
+
 S167_nothing_goes_on_without_its_terminal() {
     begin
     "$program" run --require-confinement --on-exit keep -- true 2>"$scratch/err" ||
