@@ -128,7 +128,10 @@ Result<> agree(std::string_view text) {
 Config tightened(const Config& user, const Config& wanted) {
     Config result = user;
     Sieve sieve(result);
-    sieve.take("durability", user.durable && !wanted.durable, result.durable, wanted.durable);
+    const auto proof = [](const Config& one) { return one.durable ? 2 : one.ordered ? 1 : 0; };
+    const bool less = proof(user) > proof(wanted);
+    sieve.take("durability", less, result.durable, wanted.durable);
+    if (!less) result.ordered = wanted.ordered;
     result.mtime_now = wanted.mtime_now;
     result.idle = wanted.idle;
     result.uncompressed = wanted.uncompressed;

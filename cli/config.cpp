@@ -94,6 +94,15 @@ Setter mixed_endings(edit::MixedEndings& target) {
     };
 }
 
+Setter durability(Config& config) {
+    return [&config](const toml::node& node) {
+        const std::string text = node.value_or(std::string());
+        config.durable = text == "power";
+        config.ordered = text == "ordered";
+        return config.durable || config.ordered || text == "process";
+    };
+}
+
 Setter idle(fs::Idle& target) {
     return [&target](const toml::node& node) {
         const std::string text = node.value_or(std::string());
@@ -139,7 +148,7 @@ Result<> read_both(std::string_view text, const std::string& file, Config& confi
                      "cannot read " + quote_name(file) + ": it is larger than 1 MiB");
     }
     const std::map<std::string, Setter> keys = {
-        {"durability", one_of("process", "power", config.durable)},
+        {"durability", durability(config)},
         {"bell", flag(config.bell)},
         {"idle", idle(config.idle)},
         {"restore.mtime", one_of("exact", "now", config.mtime_now)},

@@ -1,7 +1,7 @@
 // Configuration: the user's unwrite.toml, then the workspace's .unwrite/config.toml, which wins.
 // Everything has a default; an unknown key or a bad value is an error that names the file and the
 // line.
-//   durability = "process" | "power"
+//   durability = "ordered" | "power" | "process"
 //   bell = true
 //   idle = "auto" | "awake" | "asleep" (processors, while requests are coming)
 //   [restore]  mtime = "exact" | "now"
@@ -40,6 +40,7 @@ namespace unwrite::cli {
 
 struct Config {
     bool durable = false;
+    bool ordered = true;  ///< unless durable
     bool mtime_now = false;
     bool bell = true;  ///< questions ring the terminal's; the user's file says so
     fs::Idle idle = fs::Idle::kChoose;
@@ -71,8 +72,8 @@ struct Config {
     std::optional<std::chrono::milliseconds> compress_after() const;
     overlay::SessionOptions session_options(
         bool create, std::shared_ptr<const overlay::Policy> policy = nullptr) const {
-        return {create,      durable,  mtime_now, std::move(policy), git_tags,
-                ask_timeout, size_cap, breaker,   reserve,           compress_after()};
+        return {create,   durable, mtime_now, std::move(policy), git_tags,           ask_timeout,
+                size_cap, breaker, reserve,   compress_after(),  ordered && !durable};
     }
 };
 

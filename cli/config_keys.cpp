@@ -16,7 +16,7 @@ constexpr const char* kSizes = R"(a size such as "500M" or "10G", "0" for no lim
 constexpr const char* kTool = "a number of bytes from 1 to 1048576";
 
 constexpr std::array kKeys = {
-    ConfigKey{"durability", Takes::kText, R"("process")", R"("process" or "power")",
+    ConfigKey{"durability", Takes::kText, R"("ordered")", R"("ordered", "power" or "process")",
               Counts::kNextMount},
     ConfigKey{"idle", Takes::kText, R"("auto")", R"("auto", "awake" or "asleep")",
               Counts::kNextMount},

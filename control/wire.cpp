@@ -249,6 +249,7 @@ Json encode(const overlay::Status& status) {
                 {"lost_objects", status.lost.objects},
                 {"lost_deltas", status.lost.deltas},
                 {"outside", encode_texts(status.outside)},
+                {"unproved", encode_texts(status.unproved)},
                 {"changes", encode_list(status.changes)}};
 }
 
@@ -267,6 +268,7 @@ Result<> decode(const Json& json, overlay::Status& status) {
         .get("lost_objects", status.lost.objects)
         .get("lost_deltas", status.lost.deltas)
         .get("outside", status.outside)
+        .get("unproved", status.unproved)
         .get_list("changes", status.changes)
         .done();
 }

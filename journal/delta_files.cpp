@@ -58,6 +58,23 @@ Result<> remove_delta(int deltas, DeltaNumber number) {
     return remove_whole(deltas, packed_data_name(number));
 }
 
+Result<> trim_delta(int deltas, DeltaNumber number, std::uint64_t from) {
+    TRY_ASSIGN(const std::string text, read_whole(deltas, delta_log_name(number)));
+    if (text.empty()) return {};
+    const std::string header = encode_delta_header(number);
+    std::uint64_t end = 0;
+    if (text.starts_with(header)) {
+        FrameReader reader(std::as_bytes(std::span(text)), header.size());
+        while (reader.next() == FrameReader::Status::kFrame) {
+        }
+        end = reader.position();
+    }
+    if (end >= text.size() || end < from) return {};
+    TRY_ASSIGN(const UniqueFd log, sys::open_at(deltas, delta_log_name(number), O_RDWR));
+    TRY(sys::truncate(log.get(), end));
+    return sys::sync_data(log.get());
+}
+
 Result<std::vector<DeltaNumber>> list_deltas(int deltas) {
     TRY_ASSIGN(const UniqueFd fd, sys::open_at(deltas, ".", O_RDONLY | O_DIRECTORY));
     TRY_ASSIGN(const auto entries, sys::read_directory(fd.get()));

@@ -13,6 +13,7 @@
 #include <span>
 #include <unordered_set>
 
+#include "base/unique_fd.h"
 #include "journal/seals.h"
 
 namespace unwrite::journal {
@@ -49,6 +50,19 @@ class DeltaWriter {
 
     /// Flushes, too.
     Result<> sync();
+
+    /// The files as they are, for whoever syncs them: descriptors of their own (none where there is
+    /// no file), and how much of them has whole records. Flushes.
+    struct Files {
+        DeltaNumber number = 0;
+        UniqueFd data{};
+        UniqueFd log{};
+        std::uint64_t log_end = 0;
+        std::uint64_t data_end = 0;
+        /// In order: no record before its bytes, and their names.
+        Result<> sync(int deltas) const;
+    };
+    Result<Files> files();
 
     /// Flushes, too: what the files are now. For when nothing more is appended.
     Result<DeltaSeal> seal();
@@ -110,6 +124,9 @@ struct LeftOut {
 /// durable.
 Result<> derive_delta(int deltas, DeltaNumber from, DeltaNumber to, const LeftOut& left_out,
                       const std::vector<NameKey>& absent);
+/// Cuts the log off at the first thing that is no record, if that is at `from` or behind it: after
+/// a power cut, what was written last may be there in pieces.
+Result<> trim_delta(int deltas, DeltaNumber number, std::uint64_t from);
 /// The numbers of all deltas that have files.
 Result<std::vector<DeltaNumber>> list_deltas(int deltas);
 

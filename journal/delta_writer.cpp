@@ -259,6 +259,40 @@ Result<> DeltaWriter::flush() {
     return state_->write_held();
 }
 
+Result<DeltaWriter::Files> DeltaWriter::files() {
+    TRY(flush());
+    // Nobody is between bytes and their record.
+    const std::unique_lock exclusive(state_->gate);
+    const std::lock_guard lock(state_->mutex);
+    Files files;
+    files.number = number_;
+    files.log_end = state_->log_end;
+    files.data_end = state_->data_end;
+    if (state_->data) {
+        TRY_ASSIGN(files.data, sys::duplicate(state_->data.get()));
+    } else if (state_->log) {
+        // Of an earlier life: nothing was added to it in this one.
+        auto data = sys::open_at(state_->deltas, delta_data_name(number_), O_RDONLY);
+        if (!data && data.error().number() != ENOENT) return data.error();
+        if (data) {
+            TRY_ASSIGN(const struct stat st, sys::stat_fd(data->get()));
+            files.data_end = static_cast<std::uint64_t>(st.st_size);
+            files.data = *std::move(data);
+        }
+    }
+    if (state_->log) {
+        TRY_ASSIGN(files.log, sys::duplicate(state_->log.get()));
+    }
+    return files;
+}
+
+Result<> DeltaWriter::Files::sync(int deltas) const {
+    if (data) TRY(sys::sync_data(data.get()));
+    crash_point("delta.synced-data");
+    if (log) TRY(sys::sync_data(log.get()));
+    return data || log ? sys::sync(deltas) : Result<>();
+}
+
 Result<DeltaSeal> DeltaWriter::seal() {
     TRY(flush());
     const std::lock_guard lock(state_->mutex);

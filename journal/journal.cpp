@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <charconv>
+#include <utility>
 
 #include "base/boot_mark.h"
 #include "base/crash_point.h"
@@ -157,10 +158,59 @@ Result<> Journal::settle(const std::string& mark) {
     const bool same = !mark.empty() && before == mark;
     TRY(check_age(same));
     if (same) return attic_->remove_leftovers();
+    TRY(look_at_cut());
     TRY(take_unclaimed());
-    if (unproved_) return {};
+    boot_mark_ = mark;
     crash_point("state.unclaimed-taken");
-    return sys::replace_file_at(state_dir_.fd(), kBootFile, mark + "\n", 0600);
+    return cut_ ? Result<>() : settled();
+}
+
+Result<> Journal::settled() {
+    if (boot_mark_.empty()) return {};
+    cut_.reset();
+    if (unproved_) return {};
+    return sys::replace_file_at(state_dir_.fd(), kBootFile, std::exchange(boot_mark_, {}) + "\n",
+                                0600);
+}
+
+Result<> Journal::look_at_cut() {
+    TRY_ASSIGN(const auto mark, read_watermark(state_dir_.fd()));
+    if (!mark || mark->ended) return {};
+    cut_ = Cut{*mark, {}};
+    for (const ObjectKey& key : attic_->list()) {
+        const auto st = sys::stat_at(attic_->directory(), Attic::file_name(key));
+        if (st && is_late(*st, *mark)) cut_->late.push_back(key);
+    }
+    return trim_after_cut();
+}
+
+// What is in pieces behind the watermark is what a process killed in an append would leave, only
+// more of it. (What is in pieces before it is damage.) An interval that ended behind it has a seal
+// of what did not reach the disk: it gets one of what did, and its state counts as unproved.
+Result<> Journal::trim_after_cut() {
+    const int deltas = state_dir_.deltas();
+    const auto proved = [this](DeltaNumber number) {
+        return number == cut_->mark.delta ? cut_->mark.log_end : 0;
+    };
+    TRY_ASSIGN(const Head head, store_->head());
+    TRY_ASSIGN(const std::vector<Node> nodes, store_->nodes());
+    Store::Change change;
+    for (const Node& node : nodes) {
+        if (node.delta < cut_->mark.delta || node.number <= cut_->mark.node) continue;
+        TRY_ASSIGN(const std::string log, read_whole(deltas, delta_log_name(node.delta)));
+        const std::vector<DeltaSeal> seals = store_->seals(node.delta);
+        const auto whole = check_seal(deltas, node.delta, log, seals);
+        if (whole) continue;
+        if (whole.error().kind() != ErrorKind::kCorrupt) return whole.error();
+        TRY(trim_delta(deltas, node.delta, proved(node.delta)));
+        const auto seal = measure_delta(deltas, node.delta);
+        if (seal) change.seals.push_back(*seal);
+        cut_->broken.push_back(node.number);
+    }
+    if (head.open_delta >= cut_->mark.delta)
+        TRY(trim_delta(deltas, head.open_delta, proved(head.open_delta)));
+    if (!change.seals.empty()) TRY(store_->apply(change));
+    return {};
 }
 
 Result<std::unique_ptr<Journal>> Journal::open(int workspace, Options options) {
@@ -168,6 +218,7 @@ Result<std::unique_ptr<Journal>> Journal::open(int workspace, Options options) {
     if (options.lock) TRY(state_dir.lock());
     std::unique_ptr<Journal> journal(new Journal(std::move(state_dir)));
     TRY_ASSIGN(journal->workspace_, sys::duplicate(workspace));
+    journal->ordered_ = options.ordered;
     const int state = journal->state_dir_.fd();
     TRY_ASSIGN(const bool create, journal->check_database());
     TRY_ASSIGN(journal->store_, Store::open(state, options.durable, create));
@@ -265,8 +316,11 @@ Result<> Journal::remove_unreferenced_deltas() {
     if (unproved_) return {};
     TRY_ASSIGN(const std::vector<DeltaNumber> files, list_deltas(state_dir_.deltas()));
     TRY_ASSIGN(const std::set<DeltaNumber> referenced, referenced_deltas());
+    bool synced = false;
     for (const DeltaNumber number : files) {
-        if (!referenced.contains(number)) TRY(remove_delta(state_dir_.deltas(), number));
+        if (referenced.contains(number)) continue;
+        if (!std::exchange(synced, true)) TRY(sync_before_removal());
+        TRY(remove_delta(state_dir_.deltas(), number));
     }
     return {};
 }

@@ -13,8 +13,8 @@
 //     recovery: never half.
 //  5. With durability "power" the same holds after a power cut (ordered fsync, group-committed);
 //  the
-//     default "process" survives any crash of the program or of a client, and after a power cut
-//     says exactly what it can no longer prove.
+//     default "ordered" survives any crash of the program or of a client, and after a power cut
+//     names what it can no longer prove, and refuses it (journal/watermark.h).
 //  6. One writer per state directory (a lock file); readers of the journal any time.
 //  7. The state directory is never visible through the mount, never captured, and never trusted
 //  without
@@ -39,6 +39,7 @@
 #include "journal/places.h"
 #include "journal/state_dir.h"
 #include "journal/store.h"
+#include "journal/watermark.h"
 
 namespace unwrite::journal {
 
@@ -59,6 +60,8 @@ class Journal {
         bool create = false;   ///< make what is missing
         bool durable = false;  ///< durability "power": the store syncs at every commit
         bool lock = true;  ///< take the writer's lock first (invariant 6); a mere reader says false
+        bool ordered = false;  ///< durability "ordered": nothing is removed before the store's rows
+                               ///< that make it unneeded are on the disk
     };
     /// `workspace` is an open directory; it is duplicated. Errors as of StateDir::open,
     /// StateDir::lock and Store::open; kRefused when the journal is of a directory of which this is
@@ -76,6 +79,11 @@ class Journal {
 
     /// What this opening moved to lost+found.
     const Lost& lost() const { return lost_; }
+    /// A power cut came before this opening, in a life with durability "ordered". Until settled()
+    /// every opening says so.
+    const std::optional<Cut>& cut() const { return cut_; }
+    Result<> settled();
+
     /// After an unclean end it could not be told what the journal claims, because a delta is
     /// damaged: nothing may be removed on the strength of what nothing mentions.
     bool is_unproved() const { return unproved_; }
@@ -89,6 +97,8 @@ class Journal {
     Result<std::set<DeltaNumber>> referenced_deltas();
     /// The objects that any of those mentions: what the attic must keep.
     Result<std::set<ObjectKey>> mentioned_by_all_deltas();
+    /// Before something is removed because the store does not need it any more.
+    Result<> sync_before_removal() { return ordered_ ? store_->sync() : Result<>(); }
     /// Removes the files of all other deltas; none while is_unproved(). For the writer, while no
     /// delta is being begun.
     Result<> remove_unreferenced_deltas();
@@ -106,6 +116,8 @@ class Journal {
     Result<bool> check_database();
     Result<> check_identity(bool writes);
     Result<> check_age(bool same_boot);
+    Result<> look_at_cut();
+    Result<> trim_after_cut();
     Result<> take_unclaimed();
     Result<> settle(const std::string& mark);
     Result<> seal_old_deltas();
@@ -117,7 +129,10 @@ class Journal {
     std::unique_ptr<Attic> attic_;
     std::unique_ptr<Places> places_;
     std::mutex store_mutex_;
+    bool ordered_ = false;
     Lost lost_;
+    std::optional<Cut> cut_;
+    std::string boot_mark_;  // to be written by settled()
     bool unproved_ = false;
 };
 

@@ -73,6 +73,7 @@ std::vector<Leftovers> Capture::begin_interval(journal::DeltaNumber delta) {
     }
     unseen_bytes_ = 0;
     unseen_begun_ = false;
+    synced_log_ = 0;
     return ended;
 }
 

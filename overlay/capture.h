@@ -52,6 +52,12 @@ class Capture {
     bool may_hold_only_unseen() const;
     journal::DeltaNumber delta() const { return writer_->number(); }
     Result<> sync() { return writer_->sync(); }
+    /// Durability "ordered": a program's own sync of a file it changed must not overtake what was
+    /// captured of its content. Before anything else.
+    void set_ordered() { ordered_ = true; }
+    bool must_sync_before(const ObjectPtr& object) const;
+    /// The caller has a pass.
+    Result<> sync_before(const ObjectPtr& object);
     /// The open interval's delta. Gate closed.
     journal::DeltaWriter& writer() { return *writer_; }
 
@@ -262,6 +268,8 @@ class Capture {
     journal::Journal& journal_;
     std::unique_ptr<journal::DeltaWriter> writer_;
     const bool durable_;
+    bool ordered_ = false;
+    std::atomic<std::uint64_t> synced_log_{0};    // of this interval: records that a sync covered
     std::atomic<std::uint64_t> unseen_bytes_{0};  // of the delta, when it held only such; 0: never
     mutable std::array<Shard, kShards> shards_;
     std::mutex notes_mutex_;                 // one note at a time is added to the file

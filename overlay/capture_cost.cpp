@@ -46,4 +46,21 @@ Result<std::uint64_t> Capture::copied_with(const ObjectPtr& object, std::uint64_
     return std::min({(held + fresh) * kBlockSize, size, held * kBlockSize + allocated});
 }
 
+bool Capture::must_sync_before(const ObjectPtr& object) const {
+    if (!ordered_) return false;
+    Shard& s = shard(object->key());
+    const std::lock_guard lock(s.mutex);
+    const auto found = s.objects.find(object->key());
+    return found != s.objects.end() && !found->second.created && found->second.sized;
+}
+
+Result<> Capture::sync_before(const ObjectPtr& object) {
+    if (!must_sync_before(object)) return {};
+    TRY_ASSIGN(const journal::DeltaWriter::Files files, writer_->files());
+    if (files.log_end <= synced_log_) return {};
+    TRY(files.sync(journal_.state_dir().deltas()));
+    synced_log_ = files.log_end;
+    return {};
+}
+
 }  // namespace unwrite::overlay

@@ -16,6 +16,7 @@ Result<Gate::Pass> Gate::pass() {
         if (state_.compare_exchange_weak(state, state + 1, std::memory_order_acquire)) break;
     }
     Pass inside(this);
+    passes_.fetch_add(1, std::memory_order_relaxed);
     if (wounded()) {
         return Error(ErrorKind::kRecovery, EROFS,
                      "a restore was interrupted, so nothing can be changed now",

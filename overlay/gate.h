@@ -43,6 +43,8 @@ class Gate {
 
     /// Waits while the gate is closed. EROFS when the session is wounded.
     Result<Pass> pass();
+    /// How many there were: the same number twice, and nothing was changed in between.
+    std::uint64_t passes() const { return passes_.load(std::memory_order_relaxed); }
     Closed close();
 
     void set_wounded(bool wounded) { wounded_.store(wounded); }
@@ -55,6 +57,7 @@ class Gate {
 
     std::atomic<unsigned> state_{
         0};  // mutations inside, with kClosed while one closes or has closed
+    std::atomic<std::uint64_t> passes_{0};  // beside state_, in the same line of the cache
     std::atomic<bool> wounded_{false};
     std::mutex closing_;  // held by whoever has the gate closed
     std::mutex mutex_;    // only for sleeping on changed_

@@ -65,6 +65,15 @@ void Janitor::remove_deltas(std::vector<journal::DeltaNumber> dropped) {
 
 // One by one, and with pauses: there may be thousands, and the disk is others' as well.
 void Janitor::remove_dropped_deltas() {
+    {
+        const std::lock_guard lock(mutex_);
+        if (dropped_.empty()) return;
+    }
+    const Result<> synced = journal_.sync_before_removal();
+    if (!synced) {
+        log::warning("remove dropped deltas: " + synced.error().message());
+        return;
+    }
     for (std::size_t count = 1;; ++count) {
         journal::DeltaNumber number = 0;
         {
@@ -211,6 +220,7 @@ Result<bool> Janitor::sweep_watched(std::uint64_t restores, std::uint64_t& remov
     std::vector<ObjectKey> todo = journal_.attic().list();
     TRY_ASSIGN(const auto needed, journal_.mentioned_by_all_deltas());
     std::erase_if(todo, [&](const ObjectKey& key) { return needed.contains(key); });
+    if (!todo.empty()) TRY(journal_.sync_before_removal());
     for (; !todo.empty(); std::this_thread::sleep_for(kPause)) {
         const Gate::Closed closed = gate_.close();
         if (restores_ != restores) return false;

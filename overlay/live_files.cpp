@@ -87,6 +87,11 @@ Result<> LiveTree::fsync(NodeId id, bool data_only) {
     TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
     TRY(require_regular(object));
     TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kRead));
+    if (capture_.must_sync_before(object)) {
+        // A wounded session captures nothing any more.
+        const auto pass = gate_.pass();
+        if (pass) TRY(capture_.sync_before(object));
+    }
     return data_only ? sys::sync_data(handle->fd.get()) : sys::sync(handle->fd.get());
 }
 

@@ -80,6 +80,8 @@ struct Status {
     bool out_of_room = false;
     /// In lost+found of the state directory, until gc() drops it (journal/lost_found.h).
     journal::Lost lost{};
+    /// What cannot be taken back after a power cut: paths.
+    std::vector<std::string> unproved{};
 };
 
 /// What a shell's prompt says of a task.

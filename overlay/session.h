@@ -40,6 +40,8 @@ struct SessionOptions {
     /// How long after an interval was sealed its captured bytes are compressed (kCold, but in
     /// tests; 0: also what is not worth it); without it never.
     std::optional<std::chrono::milliseconds> compress_after{};
+    /// durability = "ordered". With neither this nor `durable` only crashes of processes count.
+    bool ordered = false;
 };
 
 /// The root node has this tag from the open that finds a task interrupted until answered().
@@ -56,6 +58,9 @@ struct Found {
     std::vector<std::string> set_aside{};
     /// Files that a process of a mount that is gone can still write to, without a rule: paths.
     std::vector<std::string> in_use{};
+    /// After a power cut: what cannot be taken back, because what it was may not have reached the
+    /// disk. Paths.
+    std::vector<std::string> unproved{};
 };
 
 class Session {

@@ -19,6 +19,7 @@
 #pragma once
 
 #include "overlay/auditor.h"
+#include "overlay/committer.h"
 #include "overlay/compressor.h"
 #include "overlay/history.h"
 #include "overlay/inspector.h"
@@ -130,6 +131,9 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     static constexpr const char* kWentTag = "step.went";
     Result<journal::Store::Change> sealing(const Seal& seal);
     Result<> sync_if_durable();
+    bool survives_cuts() const { return options_.durable || options_.ordered; }
+    Result<> settle_cut(const journal::Cut& cut);
+    Result<> keep_order();
     Result<NodeNumber> seal(const Seal& seal);
     /// The same for an interval that is idle and not empty.
     Result<NodeNumber> seal_idle(const Seal& seal);
@@ -321,6 +325,7 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     Restorer restorer_;
     Inspector inspector_;
     Tally tally_;  // guarded by operation_mutex_
+    Committer committer_;
     std::mutex operation_mutex_;
     journal::Head head_;  // guarded by operation_mutex_; what the store says
     Found found_;

@@ -2,6 +2,7 @@
 #include "base/crash_point.h"
 #include "overlay/closing.h"
 #include "overlay/set_aside.h"
+#include "overlay/unproved.h"
 #include "overlay/workspace.h"
 
 namespace unwrite::overlay {
@@ -243,7 +244,7 @@ Result<journal::DeltaSeal> Workspace::write_inverse(const Delta& delta, DeltaNum
     DeltaWriter writer(deltas, number);
     writer.hold();
     Result<> inverted = restorer_.invert(delta, writer);
-    if (inverted) inverted = options_.durable ? writer.sync() : writer.flush();
+    if (inverted) inverted = survives_cuts() ? writer.sync() : writer.flush();
     auto sealed = inverted ? writer.seal() : Result<journal::DeltaSeal>(inverted.error());
     if (!sealed) ignore(journal::remove_delta(deltas, number), "nothing needs it");
     return sealed;
@@ -322,6 +323,7 @@ Result<> Workspace::cross(const Crossing& crossing, const Node& node, NodeNumber
     TRY_ASSIGN(const journal::DeltaSeal inverse, write_inverse(delta, taken.delta));
     pending.applying = true;
     const Result<> begun = begin_applying(pending, layer, crossing.reached == target);
+    if (begun && options_.ordered) ignore(journal_->store().sync(), kAsUnproved);
     if (!begun) {
         ignore(journal::remove_delta(deltas, taken.delta), "nothing needs it");
         return begun;
@@ -332,11 +334,13 @@ Result<> Workspace::cross(const Crossing& crossing, const Node& node, NodeNumber
     }
     const auto crossed = [&]() -> Result<> {
         TRY(apply_delta(delta, crossing.delta, Meanwhile::kStays));
-        if (options_.durable) TRY(sys::sync_filesystem(deltas));
+        if (survives_cuts()) TRY(sys::sync_filesystem(deltas));
         return arrive(crossing, node, inverse, target);
     }();
     if (!crossed) return turn_back(crossed.error(), pending);
     if (layer) tree_.unseen().crossed(layer, deltas);
+    // On the disk the store may still refer to it; the next life removes it then.
+    if (!journal_->sync_before_removal()) return {};
     ignore(journal::remove_delta(deltas, crossing.delta), "nothing refers to it");
     return {};
 }
@@ -361,7 +365,8 @@ Result<> Workspace::go_to(NodeNumber target, std::optional<NodeNumber> redo_tip,
     // A commit may have removed it since it was chosen; recovery must never be asked for what is
     // not there.
     TRY_ASSIGN(const History history, this->history());
-    TRY(history.path_to(target));
+    TRY(refuse_unproved(history, target));
+    ignore(committer_.commit(Committer::States::kLater), kAsUnproved);
     // Where redo leads is stored with the intent, for recovery to arrive with it.
     Store::Change begun;
     begun.pending = Pending{Pending::Verb::kRestore, target, 0, 0, false};
@@ -392,6 +397,7 @@ Result<> Workspace::go_to(NodeNumber target, std::optional<NodeNumber> redo_tip,
     }
     if (gate_.wounded()) return moved;
     TRY(end_pending(moved ? redo_tip.value_or(tip) : tip));
+    if (moved) ignore(committer_.commit(Committer::States::kToo), kAsUnproved);
     return moved;
 }
 

@@ -10,6 +10,7 @@
 #include "base/open_beneath.h"
 #include "overlay/closing.h"
 #include "overlay/state_tags.h"
+#include "overlay/unproved.h"
 #include "overlay/workspace.h"
 
 namespace unwrite::overlay {
@@ -260,6 +261,7 @@ Result<Status> Workspace::status(const std::string& since, bool count_lines) {
         TRY_ASSIGN(status.outside, behind_since(history.head.root));
     }
     TRY_ASSIGN(status.lost, journal::count_lost(journal_->state_dir().fd()));
+    status.unproved = unproved_paths(history);
     return status;
 }
 

@@ -8,6 +8,7 @@
 #include "journal/unseen_notes.h"
 #include "overlay/closing.h"
 #include "overlay/replacing.h"
+#include "overlay/unproved.h"
 #include "overlay/walk.h"
 #include "overlay/workspace.h"
 
@@ -63,7 +64,9 @@ Workspace::Workspace(std::unique_ptr<journal::Journal> journal, UniqueFd directo
       restorer_(locator_, tree_.unseen(), RestoreSettings{options.mtime_now}),
       inspector_(locator_, *journal_, *origins_),
       tally_(locator_, *journal_, capture_),
+      committer_(*journal_, capture_, gate_),
       head_(head) {
+    if (options.ordered) capture_.set_ordered();
     if (options.policy) {
         SizeCap cap = options.size_cap;
         if (cap.bytes != 0 && sys::can_share_blocks(journal_->state_dir().fd())) cap.bytes = 0;
@@ -78,7 +81,8 @@ Result<std::unique_ptr<Workspace>> Workspace::open(UniqueFd directory,
     TRY_ASSIGN(const sys::StatX root, sys::statx_at(directory.get(), ""));
     const bool fresh = !sys::stat_at(directory.get(), journal::StateDir::kName).ok();
     TRY_ASSIGN(auto journal,
-               journal::Journal::open(directory.get(), {options.create, options.durable, true}));
+               journal::Journal::open(directory.get(),
+                                      {options.create, options.durable, true, options.ordered}));
     if (fresh) {
         // The state directory is ours; the root's modification time stays the user's.
         const struct timespec times[2] = {{0, UTIME_OMIT}, root.st.st_mtim};
@@ -101,6 +105,12 @@ Result<std::unique_ptr<Workspace>> Workspace::open(UniqueFd directory,
     // Those of a life that was interrupted came back with a power cut.
     if (found.interrupted) left = {};
     workspace->capture_.begin_with(left.traces);
+    const std::optional<journal::Cut> cut = workspace->journal_->cut();
+    if (cut) {
+        found.interrupted = true;
+        TRY_ASSIGN(const History history, workspace->history());
+        TRY_ASSIGN(found.unproved, find_unproved(workspace->locator_, *cut, history));
+    }
     const Result<> taken_over = workspace->take_over_unseen();
     if (!taken_over) return taken_over.error().with_context("cannot find out who has files open");
     {
@@ -120,6 +130,7 @@ Result<std::unique_ptr<Workspace>> Workspace::open(UniqueFd directory,
             if (!ended && ended.error().kind() != ErrorKind::kCorrupt) return ended.error();
             // The files are there, and `check` names what is damaged.
             if (!ended) log::error("end the interrupted runs: " + ended.error().message());
+            if (cut) TRY(workspace->settle_cut(*cut));
             if (!workspace->capture_.interval_is_empty())
                 TRY(workspace->seal({.kind = NodeKind::kMount}));
         }
@@ -143,10 +154,36 @@ Result<std::unique_ptr<Workspace>> Workspace::open(UniqueFd directory,
                                                           : change.update_nodes.back());
         ignore(workspace->learn_what_was_made(left), "then nobody is accused");
     }
+    TRY(workspace->keep_order());
     TRY(workspace->compress_all());
     workspace->opened_ = true;
     workspace->janitor_.sweep();
     return workspace;
+}
+
+// The interval of the cut ends, and its node says what is not proved. States that were made behind
+// the watermark are of files that may not have reached the disk.
+Result<> Workspace::settle_cut(const journal::Cut& cut) {
+    TRY_ASSIGN(const History history, this->history());
+    journal::Store::Change change;
+    for (const Node& node : history.nodes) {
+        if (node.number <= cut.mark.node) continue;
+        change.update_nodes.push_back(node);
+        change.update_nodes.back().tags[kUnprovedStateTag] = "yes";
+    }
+    if (!change.update_nodes.empty()) TRY(store(change));
+    if (found_.unproved.empty()) return {};
+    TRY(seal({.kind = NodeKind::kMount, .tags = {{kUnprovedTag, to_tag(found_.unproved)}}}));
+    return {};
+}
+
+// From here on this life answers for itself.
+Result<> Workspace::keep_order() {
+    if (options_.ordered || journal_->cut()) TRY(journal_->store().sync());
+    if (options_.ordered) TRY(committer_.start());
+    if (!gate_.wounded()) TRY(journal_->settled());
+    if (!options_.ordered) TRY(journal::remove_watermark(journal_->state_dir().fd()));
+    return {};
 }
 
 /// Of the branches of a history: with more it is not found out what a killed life made.
@@ -264,6 +301,7 @@ Result<> Workspace::answered() {
 }
 
 Workspace::~Workspace() {
+    committer_.stop();
     if (!opened_) return;
     tidy_up();
     const std::lock_guard lock(operation_mutex_);
@@ -277,6 +315,8 @@ Workspace::~Workspace() {
     change.head->mode = kIdle;
     const auto closed = store(change);
     if (!closed) log::warning("close the journal: " + closed.error().message());
+    const auto brought = committer_.commit(Committer::States::kToo, /*ended=*/true);
+    if (!brought) log::warning("bring the journal to the disk: " + brought.error().message());
 }
 
 }  // namespace unwrite::overlay

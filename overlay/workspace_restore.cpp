@@ -3,6 +3,7 @@
 
 #include "overlay/closing.h"
 #include "overlay/content.h"
+#include "overlay/unproved.h"
 #include "overlay/workspace.h"
 
 namespace unwrite::overlay {
@@ -173,6 +174,8 @@ Result<Workspace::Foreseen> Workspace::foresee(const Asker& asker, NodeNumber ta
                                                Detail detail) {
     const OriginNumber asking = origin_of(asker);
     const std::lock_guard lock(operation_mutex_);
+    TRY_ASSIGN(const History history, this->history());
+    TRY(refuse_unproved(history, target));
     TRY_ASSIGN(const Edges edges, edges_to(target));
     Foreseen foreseen{{}, false};
     foreseen.moved.to = target;

@@ -5,6 +5,7 @@
 #include "base/crash_point.h"
 #include "overlay/closing.h"
 #include "overlay/path_plan.h"
+#include "overlay/unproved.h"
 #include "overlay/workspace.h"
 
 namespace unwrite::overlay {
@@ -153,9 +154,10 @@ Result<> Workspace::apply_images(const RevertPlan& plan, NodeNumber back_to) {
     }
     const Result<> inverted = restorer_.invert(plan.images, capture_.writer());
     if (!inverted) return inverted;  // records without a change are harmless
-    if (options_.durable) TRY(capture_.sync());
+    if (survives_cuts()) TRY(capture_.sync());
     crash_point("revert.apply.before");
     TRY(set_pending(pending));
+    if (options_.ordered) ignore(journal_->store().sync(), kAsUnproved);
     if (const Result<> none_late = refuse_late_writes(plan.images); !none_late) {
         if (back_to == head_.current) TRY(end_pending(head_.redo_tip));
         return none_late;
@@ -252,6 +254,12 @@ Result<Moved> Workspace::revert_parts(const Asker& asker, const RevertSelection&
     TRY_ASSIGN(const History history, this->history());
     TRY_ASSIGN(const RevertPlan plan,
                plan_revert(history, locator_, *journal_, *origins_, selection));
+    std::set<journal::DeltaNumber> deltas;
+    for (const RevertPart& part : selection.parts) {
+        if (part.deltas.empty()) deltas.insert(0);
+        deltas.insert(part.deltas.begin(), part.deltas.end());
+    }
+    TRY(refuse_unproved(history, locator_, plan, deltas));
     if (consent == Consent::kAll) return carry_out(asker, plan, record, false);
     TRY_ASSIGN(Moved foreseen, carry_out(asker, plan, record, true));
     if (consent == Consent::kNone || !foreseen.others.empty()) return foreseen;
@@ -301,6 +309,7 @@ Result<Moved> Workspace::restore_paths(const Asker& asker, const std::vector<std
         if (!vanished.empty()) TRY(book_vanished(number));
     }
     TRY_ASSIGN(const RevertPlan plan, plan_paths(history, locator_, *journal_, number, paths));
+    TRY(refuse_unproved(history, number, paths));
     auto done =
         carry_out(asker, plan, {.text = "restore from n" + std::to_string(number)}, dry_run);
     if (!done && done.error().kind() == ErrorKind::kNothing) {

@@ -40,6 +40,8 @@ Result<int> mount(Context& context, const MountOptions& options) {
         context.notes.line("unwrite: finished a restore or commit that was interrupted");
     for (const std::string& line : lost_lines(status.lost))
         context.notes.line("unwrite: " + line);
+    for (const std::string& line : unproved_lines(status.unproved))
+        context.notes.line("unwrite: " + line);
     tell_repository_outside(context, workspace.root());
     tell_set_aside(context, info.set_aside);
     tell_in_use(context, info.in_use);

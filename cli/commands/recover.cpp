@@ -65,6 +65,8 @@ Result<int> recover(Context& context, const RecoverOptions& options) {
                          summary_words(status.changes) + fmt::format(" since n{}.", status.root));
         for (const std::string& line : lost_lines(status.lost))
             context.out.line(line);
+        for (const std::string& line : unproved_lines(status.unproved))
+            context.out.line(line);
     }
     if (options.status) return status.wounded ? kNeedsRecovery : kDone;
     TRY(settle_unfinished(context, workspace, ending_of(options)));

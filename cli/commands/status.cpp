@@ -113,6 +113,8 @@ void print_text(Context& context, const Workspace& workspace, const overlay::Sta
         context.out.line("unwrite was interrupted during this task; `unwrite recover` settles it");
     for (const std::string& line : lost_lines(status.lost))
         context.out.line(line);
+    for (const std::string& line : unproved_lines(status.unproved))
+        context.out.line(line);
     const overlay::StateNotes state = overlay::notes_of(log);
     for (const auto& [node, notes] : state.notes) {
         for (const std::string& note : notes)

@@ -321,7 +321,7 @@ S44_the_user_changes_the_configuration_while_mounted() {
     begin
     say "what is in force, and where it is from"
     u config
-    out_has 'durability = "process"'
+    out_has 'durability = "ordered"'
     [[ $(grep '^gc.max_age_days = 9 ' "$scratch/out") == *unwrite.toml:1 ]] || fail "the source of gc.max_age_days"
     u --json config get policy.profile
     json "j['value'] == 'default' and j['source'] == 'default'"
@@ -360,7 +360,7 @@ S44_the_user_changes_the_configuration_while_mounted() {
     u run --on-exit keep -- sh -c '! echo 2 >migrations/1.sql && ! echo x >.env'
     expect 3 config edit
     u config get durability
-    equal "$scratch/out" process
+    equal "$scratch/out" ordered
     u config set durability power
     end
     say "and the same without a mount; the next mount obeys it"
@@ -371,7 +371,7 @@ S44_the_user_changes_the_configuration_while_mounted() {
     expect 3 config unset durability
     begin
     u config get durability
-    equal "$scratch/out" process
+    equal "$scratch/out" ordered
     u log --audit
     out_has reloaded
     end
