@@ -24,7 +24,7 @@ LAYERS = {
 # Headers of an outside library and the folders that may include them. A library that is
 # known in one folder only can be replaced there.
 OUTSIDE = {
-    r"(fuse3/)?fuse\w*\.h|linux/fuse\.h|cuse_lowlevel\.h": ("fs", "tests/fs"),
+    r"(fuse3/)?fuse\w*\.h|linux/fuse\.h|cuse_lowlevel\.h": ("fs", "tests/fs", "tests/power"),
     r"sqlite3\w*\.h": ("journal", "tests/journal"),
     r"CLI/.*": ("cli", "tests/cli"),
     r"nettle/.*": ("base", "tests/base"),
