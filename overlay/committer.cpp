@@ -117,6 +117,11 @@ Result<> Committer::commit_open() {
     // Once more after the last change: it may have been under way when its pass was counted.
     const bool same = taken.seen == last_;
     if (std::exchange(settled_, same) && same) return {};
+    // Where nothing was recorded only the time goes on: that costs a write in place, and no commit
+    // of the filesystem's own journal.
+    Seen recorded = taken.seen;
+    recorded.passes = last_.passes;
+    if (recorded != last_) TRY(sync_all(taken));
     return bring(taken, false);
 }
 
@@ -130,6 +135,7 @@ Result<> Committer::commit(States states, bool ended) {
         ++mark_.sequence;
         return journal::write_watermark(journal_.state_dir().fd(), mark_);
     }
+    TRY(sync_all(taken));
     return bring(taken, ended);
 }
 
@@ -147,7 +153,7 @@ Result<> Committer::sync_sealed(journal::DeltaNumber from, journal::DeltaNumber 
 // last. Files go one by one: to sync the whole filesystem would let the changed files overtake the
 // records. Only a new state needs that, for it is made of the files as they are, and only when the
 // records of all before it are on the disk.
-Result<> Committer::bring(const Taken& taken, bool ended) {
+Result<> Committer::sync_all(const Taken& taken) {
     TRY(sync_sealed(last_.delta != 0 ? last_.delta : mark_.delta, taken.seen.delta));
     TRY(taken.files.sync(journal_.state_dir().deltas()));
     const int state = journal_.state_dir().fd();
@@ -158,6 +164,10 @@ Result<> Committer::bring(const Taken& taken, bool ended) {
     TRY(journal_.store().sync());
     TRY(sys::sync(state));
     if (taken.seen.node != last_.node) TRY(sys::sync_filesystem(state));
+    return {};
+}
+
+Result<> Committer::bring(const Taken& taken, bool ended) {
     ++mark_.sequence;
     mark_.time_ns = taken.time_ns;
     mark_.delta = taken.seen.delta;
@@ -166,7 +176,7 @@ Result<> Committer::bring(const Taken& taken, bool ended) {
     mark_.node = taken.seen.node;
     mark_.ended = ended;
     crash_point("committer.mark");
-    TRY(journal::write_watermark(state, mark_));
+    TRY(journal::write_watermark(journal_.state_dir().fd(), mark_));
     last_ = taken.seen;
     return {};
 }

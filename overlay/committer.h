@@ -51,6 +51,7 @@ class Committer {
         std::int64_t time_ns = 0;
     };
     Result<Taken> take();
+    Result<> sync_all(const Taken& taken);
     Result<> bring(const Taken& taken, bool ended);
     Result<> sync_sealed(journal::DeltaNumber from, journal::DeltaNumber to);
 
