@@ -74,6 +74,10 @@ def difference(a, b):
     return lines
 
 
+def notes_before(states, count, state):
+    return any(one is state for one in states[:count])
+
+
 class Disk:
     """An image, as a loop device, mounted."""
 
@@ -310,7 +314,7 @@ class Recorder:
             time.sleep(self.chance.choice([0, 0.02, 0.1, 0.3]))
             if number % 10 == 4:
                 time.sleep(3.5)
-                self.quiet.append(self.position())
+                self.quiet.append((self.position(), len(notes)))
         for _ in range(5):
             self.work.change()
         self.unwrite("unmount", self.where)
@@ -331,7 +335,8 @@ class Cuts:
         self.options, self.recording, self.directory = options, recording, directory
         self.notes = recording.notes()
         # Nothing was done for more than three seconds, and after a clean end nothing is.
-        self.quiet = set(self.notes["quiet"] + [self.notes["unmounted"]])
+        # By record: how many states there were. (The next ones may not have moved the disk yet.)
+        self.quiet = dict(self.notes["quiet"] + [(self.notes["unmounted"], len(self.notes["states"]))])
         self.records = recording.records()
         self.counts = collections.Counter()
         self.late = []
@@ -402,7 +407,8 @@ class Cuts:
                 print(f"  cut {cut}: {state['name']} ({age:.1f} s old): {kind} {said.strip()[:300]}")
             if kind == "wrong":
                 self.wrong.append(f"cut {cut}: {state['name']} ({age:.1f} s old) is wrong: " + "; ".join(lines[:3]))
-            if cut in self.quiet and kind not in ("exact", "wrong") and self.notes["mode"] != "process":
+            is_old = notes_before(self.notes["states"], self.quiet.get(cut, 0), state)
+            if is_old and kind not in ("exact", "wrong") and self.notes["mode"] != "process":
                 self.late.append(f"cut {cut}: {state['name']} is {kind} at a quiet moment: {said.strip()[:200]}")
             if kind == "gone" and (age > GRACE or self.notes["mode"] == "power"):
                 self.late.append(f"cut {cut}: {state['name']} ({age:.1f} s old) is gone: {said.strip()[:200]}")
