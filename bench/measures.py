@@ -276,7 +276,7 @@ class Commit(Measure):
         what = f"with {number(self.sizes.modified)} files modified"
         modify(subject.path, self.sizes.modified, os.urandom(8))
         rows = {f"status {what}": elapsed(subject.command, "status"),
-                f"commit {what}": elapsed(subject.command, "commit")}
+                f"commit {what}": elapsed(subject.command, "commit", "--yes")}
         modify(subject.path, self.sizes.modified, os.urandom(8))
         with subject.connect() as connection:
             subject.ask(connection, "info")

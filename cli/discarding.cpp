@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cli/failure.h"
 #include "cli/git_losses.h"
 #include "cli/git_words.h"
 #include "cli/prompt.h"
@@ -68,12 +69,16 @@ Result<Discarding> ask_to_discard(Context& context, Workspace& workspace, const 
     const Answers answers{{"yes", "no"}};
     const Hands hands = hands_in(status.changes, log.origins);
     if (hands.agents && hands.user && !what.whole) {
-        // What cannot be told apart is said when it is refused.
         const auto kept = discard_of_agents(operations, what, true);
-        if (kept) print_kept(context.notes, *kept);
-        const char answer = ask(context, kAskForAgents, answers);
-        if (answer == kNoAnswer) return Discarding::kUnanswered;
-        if (answer == 'y') return Discarding::kAgents;
+        if (!kept) {
+            context.notes.line("The agents' changes cannot be discarded alone:");
+            tell_failure(context, kept.error());
+        } else {
+            print_kept(context.notes, *kept);
+            const char answer = ask(context, kAskForAgents, answers);
+            if (answer == kNoAnswer) return Discarding::kUnanswered;
+            if (answer == 'y') return Discarding::kAgents;
+        }
     }
     const char answer = ask(context, kAskForAll, answers);
     if (answer == kNoAnswer) return Discarding::kUnanswered;

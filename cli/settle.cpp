@@ -119,9 +119,10 @@ Result<Turn> take_back(Context& context, Workspace& workspace, const Question& q
         return Turn::kAgain;
     }
     if (!moved) return moved.error();
-    context.notes.line(
-        "Discarded what agents changed; yours is kept. \"unwrite redo\" brings it back.");
+    context.notes.line("Discarded what agents changed; yours is kept:");
+    context.notes.print(change_lines(heaped(moved->changes), kMostShown, colour_of(context.notes)));
     print_kept(context.notes, *moved);
+    context.notes.line("\"unwrite redo\" brings it back.");
     return Turn::kSettled;
 }
 
@@ -265,6 +266,14 @@ std::string where_words(const overlay::Moved& moved, const Said& said, bool dry_
 
 }  // namespace
 
+GitBefore::GitBefore(const Workspace& workspace)
+    : root_(workspace.root()), before_(git_state_of(root_)) {}
+
+void GitBefore::print_difference(Context& context) const {
+    const std::string words = git_change_words(before_, git_state_of(root_));
+    if (!context.json && !words.empty()) context.out.line("In git: " + words + '.');
+}
+
 void print_kept(Output& to, const overlay::Moved& moved) {
     to.print(path_lines("In these files, other changes stay:", moved.merged));
     to.print(path_lines("These were changed again later, so they stay as they are:", moved.left));
@@ -278,7 +287,8 @@ void print_moved(Context& context, const overlay::Moved& moved, const Said& said
     std::string line = dry_run ? "Would " + said.would : said.done;
     line += where_words(moved, said, dry_run);
     context.out.line(line + (moved.changes.empty() ? ". No file differs." : ":"));
-    context.out.print(change_lines(moved.changes, dry_run ? 0 : 40, colour_of(context.out)));
+    context.out.print(
+        change_lines(heaped(moved.changes), dry_run ? 0 : 40, colour_of(context.out)));
     print_kept(context.out, moved);
     if (dry_run || !said.can_redo || !moved.can_redo || moved.from == 0) return;
     context.out.line(

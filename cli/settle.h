@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cli/context.h"
+#include "cli/git_words.h"
 #include "cli/workspace.h"
 
 namespace unwrite::cli {
@@ -48,6 +49,17 @@ struct Said {
 };
 /// What a restore did, or would do: as JSON or as text.
 void print_moved(Context& context, const overlay::Moved& moved, const Said& said, bool dry_run);
+/// What going back did to the git repository of the workspace: branch, HEAD, index, stash.
+class GitBefore {
+ public:
+    explicit GitBefore(const Workspace& workspace);
+    /// One line after a restore, nothing where git stands as before, or with --json.
+    void print_difference(Context& context) const;
+
+ private:
+    std::string root_;
+    git::GitState before_;
+};
 /// Which files an undo would put together with others' changes, and which it would leave.
 void print_kept(Output& to, const overlay::Moved& moved);
 /// Whose work beside the asker's a restore takes along, and what changed behind the mount. On

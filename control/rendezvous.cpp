@@ -174,7 +174,8 @@ Result<Listening> listen_at(const std::string& id, const std::string& avoid) {
 
 Result<UniqueFd> connect_to(const std::string& id, uid_t owner) {
     Error closed(ErrorKind::kNoWorkspace, ENOTCONN,
-                 "cannot connect to the daemon: it does not answer");
+                 "cannot connect to the daemon: it does not answer",
+                 "if it was killed, `unwrite mount` starts it again; what was written is there");
     if (is_id(id)) {
         for (const std::string& directory : runtime_directories(owner)) {
             Result<UniqueFd> socket = connect_in(directory, id, owner);

@@ -26,6 +26,12 @@ struct CommitOptions {
     bool yes = false;
 };
 
+Result<> check_can_ask() {
+    if (can_ask()) return {};
+    return Error(ErrorKind::kUsage, EINVAL, "commit: there is no terminal to ask on",
+                 "`unwrite commit --yes` accepts without asking");
+}
+
 Result<int> commit_paths(Context& context, Workspace& workspace, std::vector<std::string> paths,
                          const CommitOptions& options) {
     if (options.keep_history) {
@@ -42,7 +48,8 @@ Result<int> commit_paths(Context& context, Workspace& workspace, std::vector<std
     overlay::Decision decision{.keep = std::move(paths), .text = std::move(text)};
     overlay::Operations& operations = workspace.operations();
     if (options.git) TRY(expect_own_git_untouched(workspace));
-    const bool asks = !options.yes && !options.dry_run && can_ask();
+    const bool asks = !options.yes && !options.dry_run;
+    if (asks) TRY(check_can_ask());
     if (asks || options.dry_run) {
         TRY_ASSIGN(const overlay::Decided foreseen, operations.decide(asker(), decision, true));
         print_decided(context, foreseen, true);
@@ -84,10 +91,11 @@ Result<int> commit(Context& context, const CommitOptions& options) {
         return Error(ErrorKind::kUsage, EINVAL, "commit: --dry-run needs paths",
                      "`unwrite status` shows what a commit of everything accepts");
     }
-    if (!options.yes && !options.keep_history && can_ask() &&
-        !confirm(context,
-                 "Accept all changes of this task? They can then no longer be taken back. "
-                 "(y/n)")) {
+    const bool asks = !options.yes && !options.keep_history;
+    if (asks) TRY(check_can_ask());
+    if (asks && !confirm(context,
+                         "Accept all changes of this task? They can then no longer be taken back. "
+                         "(y/n)")) {
         context.notes.line("Nothing was done.");
         return kNothingToDo;
     }

@@ -267,7 +267,7 @@ void add_git_undo(CLI::App& git, Context& context) {
     const auto options = std::make_shared<GitUndoOptions>();
     git::UndoOptions& engine = options->engine;
     CLI::App* command =
-        add_command(git, context, "undo", "Take back the commits an agent made for an issue",
+        add_command(git, context, "undo", "Take back the commits an agent made for a GitHub issue",
                     options, git_undo);
     command->add_option("N", options->count, "How many of the agent's commits (default 1)");
     command->add_option("--issue", options->issue, "The number of the issue")

@@ -21,9 +21,11 @@ Result<int> redo(Context& context, const RedoOptions& options) {
     TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
     const Said said{"Redone", "redo", false, true};
     if (!options.dry_run) {
+        const GitBefore git(workspace);
         TRY_ASSIGN(const overlay::Moved moved,
                    workspace.operations().redo(asker(), options.count, overlay::Consent::kAll));
         print_moved(context, moved, said, false);
+        git.print_difference(context);
         return kDone;
     }
     return restore(context, true, said, [&](overlay::Consent consent) {

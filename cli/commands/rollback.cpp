@@ -28,8 +28,11 @@ Result<int> rollback(Context& context, const RollbackOptions& options) {
     const Act act = [&](overlay::Consent consent) {
         return workspace.operations().rollback(asker(), options.node, options.pop, consent);
     };
-    return restore(context, options.dry_run, said, act,
-                   options.outside ? Outside::kGoesToo : Outside::kIsAsked);
+    const GitBefore git(workspace);
+    TRY_ASSIGN(const int done, restore(context, options.dry_run, said, act,
+                                       options.outside ? Outside::kGoesToo : Outside::kIsAsked));
+    if (!options.dry_run) git.print_difference(context);
+    return done;
 }
 
 }  // namespace

@@ -45,10 +45,12 @@ Result<int> undo(Context& context, const UndoOptions& options) {
     TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
     overlay::Operations& operations = workspace.operations();
     if (!count) {
+        const GitBefore git(workspace);
         TRY_ASSIGN(const overlay::Moved moved,
                    operations.revert(asker(), options.what, options.dry_run));
         const std::string what = quote_name(options.what);
         print_moved(context, moved, {"Undid " + what, "undo " + what}, options.dry_run);
+        if (!options.dry_run) git.print_difference(context);
         return kDone;
     }
     const unsigned steps = static_cast<unsigned>(*count);
@@ -60,9 +62,13 @@ Result<int> undo(Context& context, const UndoOptions& options) {
         }
     }
     const std::string what = counted(steps, "step", "steps");
-    return restore(
-        context, options.dry_run, {"Undid " + what, "undo " + what},
-        [&](overlay::Consent consent) { return operations.undo(asker(), steps, consent); });
+    const GitBefore git(workspace);
+    TRY_ASSIGN(const int done, restore(context, options.dry_run, {"Undid " + what, "undo " + what},
+                                       [&](overlay::Consent consent) {
+                                           return operations.undo(asker(), steps, consent);
+                                       }));
+    if (!options.dry_run) git.print_difference(context);
+    return done;
 }
 
 }  // namespace

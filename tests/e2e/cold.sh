@@ -69,7 +69,7 @@ S49_S64_cold_bytes_are_compressed_and_come_back() {
     u -C "$scratch/at" redo 9
     u -C "$scratch/at" rollback a
     same changed
-    u -C "$scratch/at" commit src/f1.c src/f2.c
+    u -C "$scratch/at" commit --yes src/f1.c src/f2.c
     u -C "$scratch/at" discard --yes
     u unmount "$scratch/at"
     check_state

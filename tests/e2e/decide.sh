@@ -32,7 +32,7 @@ S55_S62_commit_of_paths_keeps_the_rest_open() {
     same before
     u status --line
     equal "$scratch/out" "[checkpoint: 5 files changed]"
-    u commit a made/x src/new -m "the good half"
+    u commit --yes a made/x src/new -m "the good half"
     out_has "src/old is accepted too"
     same before
     say "the checkpoint in the middle is exact for the rest"
@@ -53,9 +53,9 @@ S55_S62_commit_of_paths_keeps_the_rest_open() {
     absent src/old
     u redo 9
     same before
-    u --json commit b
+    u --json commit --yes b
     json "[c['path'] for c in j['kept']] == ['b'] and j['needed'] == []"
-    u commit .
+    u commit --yes .
     expect 3 discard --yes
     equal b three
     end
@@ -216,7 +216,7 @@ S62_a_review_by_answers() {
 S40_S62_an_agent_decides_nothing() {
     echo one >"$W/a"
     begin
-    u run --no-confine --on-exit keep -- sh -c 'echo two >a; "$0" commit a && echo worse >a; exit 0' "$program"
+    u run --no-confine --on-exit keep -- sh -c 'echo two >a; "$0" commit --yes a && echo worse >a; exit 0' "$program"
     err_has "an agent may not do this"
     equal a two
     u discard --yes

@@ -55,7 +55,7 @@ S50_S55_commit_keeps_the_changes_and_drops_the_journal() {
     u checkpoint half
     echo z >>src/main.c
     remember changed
-    u commit -m "as it should be"
+    u commit --yes -m "as it should be"
     same changed
     expect 3 undo
     expect 3 redo
@@ -365,7 +365,7 @@ S64_a_prompt_after_each_command() {
     prompt_is "$((count + 4)) files"
     u undo
     prompt_is "$((count + 1)) files"
-    u commit
+    u commit --yes
     prompt_is "0 files"
     say "where nothing is mounted the number is the same"
     touch fresh

@@ -117,7 +117,7 @@ S47_S76_each_state_says_where_git_stood() {
     u rollback first
     u status
     out_lacks "("
-    u commit
+    u commit --yes
     end
     say "without a mount as well; with nothing to go back to, the beginning is now"
     echo 4 >"$W/a"
@@ -148,7 +148,7 @@ S76_what_is_accepted_becomes_one_git_commit() {
     expect 2 commit --git
     err_has "needs a message"
     say "a part of the task: one commit of it, and the rest can still be taken back"
-    u commit a new --git -m "the good half"
+    u commit --yes a new --git -m "the good half"
     err_has "git: $(git rev-parse --short=7 HEAD) on main, 2 files"
     [[ $(git show --format=%s --name-status HEAD) == $'the good half\n\nM\ta\nA\tnew/file' ]] || fail "$(git show HEAD)"
     [[ $(git --no-optional-locks status --porcelain) == $'M  b\n D made' ]] || fail "$(git status)"
@@ -178,7 +178,7 @@ S76_what_is_accepted_becomes_one_git_commit() {
     echo 4 >a
     git commit -q -a -m "the agent's"
     echo 5 >b
-    expect 5 commit b --git -m "only b"
+    expect 5 commit --yes b --git -m "only b"
     err_has "the task changed the repository itself: HEAD"
     u commit --yes --git -m "b as well"
     expect 3 commit --yes --git -m "nothing more"
@@ -196,10 +196,10 @@ S76_what_is_accepted_becomes_one_git_commit() {
     begin
     echo 6 >a
     echo 7 >b
-    expect 1 commit a --git -m "from within"
+    expect 1 commit --yes a --git -m "from within"
     end
     cd "$W"
-    u commit a --git -m "from within"
+    u commit --yes a --git -m "from within"
     [[ $(git show --format=%s --name-status HEAD) == $'from within\n\nM\tinner/a' ]] || fail "$(git show HEAD)"
     u discard --yes
     equal a 6
