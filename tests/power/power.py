@@ -284,7 +284,8 @@ class Recorder:
             self.unwrite("unmount", "--force", self.where, check=False)
             if disk:
                 disk.close()
-            run("umount", disk_directory, check=False)
+            if run("umount", disk_directory, check=False).returncode != 0:
+                run("umount", "-l", disk_directory, check=False)
             try:
                 recorder.wait(10)
             except subprocess.TimeoutExpired:
