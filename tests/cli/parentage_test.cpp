@@ -25,12 +25,13 @@ TEST(ParentageBelow, S40_says_who_is_above) {
 
 class Parentage : public ::testing::Test {
  protected:
-    /// Runs a script of this name that starts this program again, by `words`.
+    /// Runs a script of this name that starts this program again, by `words`; not for the shard
+    /// that this one runs, in which that test may not be.
     std::string above(const std::string& name, const std::string& words) {
         const std::string self = fs::read_symlink("/proc/self/exe").string();
         scratch_.write(
-            name, "#!/bin/sh\necho $$ >\"$UNWRITE_TEST_DIRECTORY/" + name + ".pid\"\n" + words +
-                      " " + self +
+            name, "#!/bin/sh\necho $$ >\"$UNWRITE_TEST_DIRECTORY/" + name +
+                      ".pid\"\nunset GTEST_TOTAL_SHARDS GTEST_SHARD_INDEX\n" + words + " " + self +
                       " "
                       "--gtest_filter=ParentageBelow.S40_says_who_is_above >/dev/null\n:\n");
         fs::permissions(scratch_ / name, fs::perms::owner_all);
