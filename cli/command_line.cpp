@@ -11,6 +11,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/revert_to_state.h"
 #include "cli/commands/why.h"
+#include "cli/config_keys.h"
 #include "cli/help.h"
 #include "cli/suggest.h"
 #include "cli/text.h"
@@ -225,6 +226,8 @@ Result<> CommandLine::expect_known_commands() const {
             return std::find(names.begin(), names.end(), one) == names.end();
         });
         if (meant.empty()) meant = nearest(word, names);
+        if (level->get_name() == "config" && config_key(word) != nullptr)
+            meant = {"config set " + word};
         context_.verb = verb_of(*level);
         return in_command(*level, "unknown command " + shown(word) + '.' + did_you_mean(meant));
     }

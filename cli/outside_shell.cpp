@@ -6,6 +6,7 @@
 #include <array>
 #include <climits>
 #include <cstdlib>
+#include <string>
 
 #include "base/syscalls.h"
 #include "cli/shell_init.h"
@@ -20,8 +21,7 @@ std::string current_directory() {
     return ::getcwd(room.data(), room.size()) != nullptr ? room.data() : "";
 }
 
-}  // namespace
-
+/// The current directory, found by its path, is another one: a mount came over it.
 bool is_outside_mount() {
     const std::string path = current_directory();
     if (path.empty() || path[0] != '/') return false;
@@ -31,9 +31,11 @@ bool is_outside_mount() {
     return !here || here->st_dev != there->st_dev || here->st_ino != there->st_ino;
 }
 
-void tell_outside(Context& context, const std::string& root) {
-    if (std::getenv(kShellVariable) != nullptr) return;
-    if (!control::is_within(current_directory(), root) || !is_outside_mount()) return;
+}  // namespace
+
+void tell_outside(Context& context, const Workspace& workspace) {
+    if (std::getenv(kShellVariable) != nullptr || !workspace.mount()) return;
+    if (!control::is_within(current_directory(), workspace.root()) || !is_outside_mount()) return;
     context.notes.line(
         "This shell is outside the mount, so what you change in it is not recorded. To enter: cd "
         ".");

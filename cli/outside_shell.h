@@ -1,18 +1,13 @@
 // Whether the shell that started this program sees the real directory and not the mount over it.
 #pragma once
 
-#include <string>
-
 #include "cli/context.h"
+#include "cli/workspace.h"
 
 namespace unwrite::cli {
 
-/// True when the current directory, found by its path, is another one: a mount came over it, or the
-/// mount that it was in has ended.
-bool is_outside_mount();
-
-/// The last line of `mount` and `run`, when that is so and the directory is below `root`: what to
-/// type. Nothing in a shell that does it by itself (shell_init.h).
-void tell_outside(Context& context, const std::string& root);
+/// When the current directory lies in a mounted workspace by its name and is not in the mount: a
+/// line that says what to type. Nothing in a shell that does it by itself (shell_init.h).
+void tell_outside(Context& context, const Workspace& workspace);
 
 }  // namespace unwrite::cli

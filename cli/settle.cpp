@@ -213,7 +213,12 @@ bool was_interrupted(const overlay::Status& status) {
 Result<bool> tell_unfinished(Context& context, Workspace& workspace) {
     TRY_ASSIGN(const overlay::Status status, workspace.operations().status("", false));
     const std::uint64_t files = overlay::files_in(status.changes);
-    if (!status.task_open || files == 0) return false;
+    if (!status.task_open || files == 0) {
+        // A rollback has taken all back, say: nothing is left to ask about.
+        if (was_interrupted(status))
+            ignore(workspace.note_answered(), "the words are said once more, then");
+        return false;
+    }
     const std::string count = fmt::format("{} {} modified.", counted(files, "file", "files"),
                                           files == 1 ? "was" : "were");
     context.notes.line(was_interrupted(status) ? "unwrite was interrupted during a task. " + count

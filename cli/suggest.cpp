@@ -65,6 +65,11 @@ constexpr std::array kMeanings = {
     Meaning{"install", {"integrate", nullptr}},
 };
 
+/// The dashes of an option make it no more alike.
+std::size_t letters(std::string_view word) {
+    return word.size() - std::min(word.find_first_not_of('-'), word.size());
+}
+
 }  // namespace
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -94,7 +99,8 @@ std::vector<std::string> nearest(std::string_view word, const std::vector<std::s
     for (const std::string& one : known) {
         const std::size_t distance = edit_distance(word, one);
         const bool begins = word.size() >= 3 && one.starts_with(word);
-        if (begins || distance <= std::max<std::size_t>(1, std::min(word.size(), one.size()) / 3))
+        const std::size_t shorter = std::min(letters(word), letters(one));
+        if (begins || distance <= std::max<std::size_t>(1, shorter / 3))
             found.emplace_back(begins ? 0 : distance, one);
     }
     std::stable_sort(found.begin(), found.end(),

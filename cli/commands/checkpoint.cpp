@@ -2,6 +2,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/help.h"
+#include "cli/outside_shell.h"
 #include "cli/text.h"
 #include "cli/workspace.h"
 
@@ -31,6 +32,7 @@ Result<int> checkpoint(Context& context, const CheckpointOptions& options) {
     } else {
         const std::string name = node.name.empty() ? "" : " " + quote_name(node.name);
         context.out.line("checkpoint" + name + " is n" + std::to_string(node.number));
+        tell_outside(context, workspace);
     }
     return kDone;
 }

@@ -1,16 +1,20 @@
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <optional>
 
+#include "base/syscalls.h"
 #include "cli/commands/commands.h"
 #include "cli/decision.h"
 #include "cli/editing_room.h"
 #include "cli/git_commit.h"
 #include "cli/help.h"
 #include "cli/interruptions.h"
+#include "cli/known_path.h"
 #include "cli/prompt.h"
+#include "cli/text.h"
 #include "cli/workspace.h"
 
 namespace unwrite::cli {
@@ -30,6 +34,18 @@ Result<> check_can_ask() {
     if (can_ask()) return {};
     return Error(ErrorKind::kUsage, EINVAL, "commit: there is no terminal to ask on",
                  "`unwrite commit --yes` accepts without asking");
+}
+
+/// Who types a checkpoint's name means to accept what came before it; only paths can be.
+Result<> refuse_state(Context& context, Workspace& workspace, const std::string& word) {
+    if (sys::stat_at(AT_FDCWD, absolute_path(context.base, word))) return {};
+    TRY_ASSIGN(const bool state, names_state(workspace.operations(), context.base, word));
+    if (!state) return {};
+    return Error(ErrorKind::kUsage, EINVAL,
+                 "commit: " + quote_name(word) +
+                     " is a state; only paths, or everything, can be "
+                     "accepted",
+                 "`unwrite task` begins a new task here and keeps the history");
 }
 
 Result<int> commit_paths(Context& context, Workspace& workspace, std::vector<std::string> paths,
@@ -80,6 +96,7 @@ Result<int> commit(Context& context, const CommitOptions& options) {
     std::vector<std::string> paths;
     for (const std::string& path : options.paths) {
         TRY_ASSIGN(paths.emplace_back(), workspace.inside(context.base, path));
+        TRY(refuse_state(context, workspace, path));
     }
     if (options.git) TRY(expect_git_message(options.text));
     TRY(finish_edits(context, workspace, Before::kAccept));

@@ -1,12 +1,9 @@
-#include <fcntl.h>
-
-#include <algorithm>
 #include <cerrno>
 
-#include "base/syscalls.h"
 #include "cli/commands/commands.h"
 #include "cli/help.h"
 #include "cli/known_path.h"
+#include "cli/outside_shell.h"
 #include "cli/render.h"
 #include "cli/text.h"
 #include "cli/workspace.h"
@@ -25,17 +22,9 @@ struct Range {
     std::string to;
 };
 
-/// The first word is a node when it looks like one, or names a checkpoint and no file ("./NAME" is
-/// always a file).
 Result<bool> is_range(Context& context, overlay::Operations& operations, const std::string& word) {
-    const std::size_t dots = word.find("..");
-    if (is_node(word) || word == "root") return true;
-    if (dots != std::string::npos && word.find('/') == std::string::npos) return true;
-    if (word.find('/') != std::string::npos || sys::stat_at(AT_FDCWD, context.base + "/" + word))
-        return false;
-    TRY_ASSIGN(const overlay::Log log, operations.log("", true, false));
-    return std::any_of(log.entries.begin(), log.entries.end(),
-                       [&](const overlay::LogEntry& entry) { return entry.node.name == word; });
+    if (word.find("..") != std::string::npos && word.find('/') == std::string::npos) return true;
+    return names_state(operations, context.base, word);
 }
 
 /// A state of the log alone is the step that led to it, as `log` shows it.
@@ -83,6 +72,7 @@ Result<int> diff(Context& context, const DiffOptions& options) {
     for (const overlay::FileDiff& one : diffs) {
         if (!options.stat) context.out.print(diff_lines(one, context.out.is_terminal(), colour));
     }
+    tell_outside(context, workspace);
     return kDone;
 }
 

@@ -5,6 +5,7 @@
 #include "cli/help.h"
 #include "cli/known_path.h"
 #include "cli/log_lines.h"
+#include "cli/outside_shell.h"
 #include "cli/render.h"
 #include "cli/text.h"
 #include "cli/workspace.h"
@@ -64,6 +65,7 @@ Result<int> log(Context& context, const LogOptions& options) {
     if (path.empty()) found.current = newest_step(found);
     context.out.print(log_lines(found, options.changes || !path.empty(),
                                 context.out.has_colour() ? Colour::kYes : Colour::kNo));
+    tell_outside(context, workspace);
     return kDone;
 }
 

@@ -47,7 +47,7 @@ Result<int> mount(Context& context, const MountOptions& options) {
     tell_in_use(context, info.in_use);
     tell_taken_back(context, info.taken_back);
     TRY(settle_unfinished(context, workspace, ending));
-    tell_outside(context, workspace.root());
+    tell_outside(context, workspace);
     return kDone;
 }
 

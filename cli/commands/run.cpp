@@ -398,7 +398,7 @@ Result<int> run(Context& context, const RunOptions& options) {
         tell_failure(context, not_started(options.command[0], ran.ended.exec_failure));
     }
     const Result<> finished = finish(context, workspace, options, ran, before.changes.empty());
-    tell_outside(context, workspace.root());
+    tell_outside(context, workspace);
     if (!finished) return finished.error();
     return exit_code_of(ran.ended);
 }

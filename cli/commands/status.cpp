@@ -12,6 +12,7 @@
 #include "cli/help.h"
 #include "cli/lost.h"
 #include "cli/outside_runs.h"
+#include "cli/outside_shell.h"
 #include "cli/refusals.h"
 #include "cli/render.h"
 #include "cli/settle.h"
@@ -109,7 +110,7 @@ void print_text(Context& context, const Workspace& workspace, const overlay::Sta
     if (since.empty()) print_task(context, status, log);
     const std::string outside = repository_outside_words(repository_outside(workspace.root()));
     if (!outside.empty()) context.out.line(outside);
-    if (since.empty() && was_interrupted(status))
+    if (since.empty() && was_interrupted(status) && !status.changes.empty())
         context.out.line("unwrite was interrupted during this task; `unwrite recover` settles it");
     for (const std::string& line : lost_lines(status.lost))
         context.out.line(line);
@@ -180,6 +181,7 @@ Result<int> status(Context& context, const StatusOptions& options) {
                    outside_runs(context, workspace, found.changes, log.origins, options.since));
         print_text(context, workspace, found, log, options.since, runs);
         context.out.print(refused_status(refused.refused));
+        tell_outside(context, workspace);
     }
     return warn(context, found.wounded, found.out_of_room);
 }

@@ -5,6 +5,7 @@
 #include "cli/commands/commands.h"
 #include "cli/help.h"
 #include "cli/log_lines.h"
+#include "cli/outside_shell.h"
 #include "cli/prompt.h"
 #include "cli/render.h"
 #include "cli/settle.h"
@@ -43,6 +44,7 @@ Result<int> undo(Context& context, const UndoOptions& options) {
                      "`unwrite undo` takes back the newest step");
     }
     TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
+    tell_outside(context, workspace);
     overlay::Operations& operations = workspace.operations();
     if (!count) {
         const GitBefore git(workspace);

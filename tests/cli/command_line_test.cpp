@@ -154,6 +154,8 @@ TEST(CommandLine, AnUnknownCommandIsAnsweredWithWhatWasMeant) {
     EXPECT_NE(refused({"ls"}).message().find("\"status\""), std::string::npos);
     EXPECT_EQ(refused({"git", "und"}).message(),
               "git: unknown command \"und\". Did you mean \"undo\"?");
+    EXPECT_EQ(refused({"config", "bell", "false"}).message(),
+              "config: unknown command \"bell\". Did you mean \"config set bell\"?");
     EXPECT_EQ(refused({"revert", "--dry-run"}).message().find("unknown command \"revert\"."), 0u);
 }
 
@@ -200,6 +202,8 @@ TEST(Suggest, DistancesAreThoseOfTyping) {
     EXPECT_EQ(edit_distance("redo", "undo"), 2u);
     EXPECT_EQ(nearest("dif", {"diff", "discard", "undo"}), (Words{"diff"}));
     EXPECT_EQ(nearest("q", {"diff", "undo"}), Words());
+    EXPECT_EQ(nearest("--keep", {"--help", "--yes"}), Words());
+    EXPECT_EQ(nearest("--hlep", {"--help", "--yes"}), (Words{"--help"}));
     EXPECT_EQ(nearest(std::string(1 << 20, 'a'), {"diff"}), Words());
     EXPECT_EQ(did_you_mean({}), "");
     EXPECT_EQ(did_you_mean({"a", "b", "c"}), " Did you mean \"a\", \"b\" or \"c\"?");

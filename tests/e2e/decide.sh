@@ -43,6 +43,8 @@ S55_S62_commit_of_paths_keeps_the_rest_open() {
     same before
     expect 3 commit a --yes
     expect 1 commit nowhere --yes
+    expect 2 commit half --yes
+    err_has "half is a state"
     expect 2 commit b --keep-history
     u discard --yes
     equal a two

@@ -214,6 +214,21 @@ S68_a_crash_is_told_until_somebody_answers() {
     equal f one
     end
 }
+S68_a_crash_is_settled_when_nothing_of_the_task_is_left() {
+    echo one >"$W/f"
+    begin
+    echo two >f
+    crash_here
+    begin
+    u rollback root
+    u status
+    out_lacks "was interrupted"
+    u recover
+    echo three >f
+    u status
+    out_lacks "was interrupted"
+    end
+}
 
 S41_a_run_mounts_the_project_and_no_home() {
     needs git

@@ -13,10 +13,19 @@ S85_mount_and_run_end_with_what_a_shell_outside_types() {
     # shellcheck disable=SC2086
     expect 3 run $in_sight --no-confine -- sh -c 'exit 3'
     err_has "$outside"
+    say "what is typed there later says it again, for nothing of it is recorded"
+    echo unseen >unseen
+    for command in status log diff "undo --dry-run" checkpoint; do
+        # shellcheck disable=SC2086
+        u $command
+        err_has "$outside"
+    done
     say "who is in the mount, or elsewhere, is told nothing"
     cd .
     # shellcheck disable=SC2086
     u run $in_sight --no-confine -- true
+    ! grep -q "$outside" "$scratch/err" || fail "it is inside"
+    u status
     ! grep -q "$outside" "$scratch/err" || fail "it is inside"
     cd /
     u unmount "$W"
