@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "cli/failure.h"
 #include "cli/git_losses.h"
@@ -17,22 +18,28 @@ namespace unwrite::cli {
 namespace {
 
 constexpr const char* kAskForAll = "Discard all changes from this task? (y/n)";
+constexpr const char* kAskForRun =
+    "Discard only the changes of this run, and keep the others? (y/n)";
 constexpr const char* kAskForAgents = "Discard only the agents' changes, and keep yours? (y/n)";
+
+const Answers kYesOrNo{{"yes", "no"}};
 
 /// Whose hands were in these changes.
 struct Hands {
-    bool agents = false;
+    bool run = false;
+    bool other_agents = false;
     bool user = false;
 };
 Hands hands_in(const std::vector<overlay::Change>& changes,
-               const std::vector<overlay::Origin>& origins) {
+               const std::vector<overlay::Origin>& origins, const std::string& run) {
     Hands hands;
     for (const overlay::Change& change : changes) {
         for (const overlay::Origin& origin : origins) {
             if (std::find(change.origins.begin(), change.origins.end(), origin.number) ==
                 change.origins.end())
                 continue;
-            (origin.agent ? hands.agents : hands.user) = true;
+            const bool of_run = !run.empty() && origin.session == run;
+            (of_run ? hands.run : origin.agent ? hands.other_agents : hands.user) = true;
         }
     }
     return hands;
@@ -51,6 +58,26 @@ std::string since_words(const overlay::Status& status, const overlay::Log& log,
     return text + ":";
 }
 
+/// Nothing when there is no part that could go alone, or the answer is no.
+std::optional<Discarding> ask_for_part(Context& context, overlay::Operations& operations,
+                                       const Discardable& what, const Hands& hands) {
+    const bool beside_agents = hands.run && hands.other_agents;
+    const bool beside_user = hands.user && (hands.run || hands.other_agents);
+    if (what.whole || !(beside_agents || beside_user)) return std::nullopt;
+    const Discarding part = beside_agents ? Discarding::kRun : Discarding::kAgents;
+    const auto kept = discard_part(operations, what, part, true);
+    if (!kept) {
+        context.notes.line(beside_agents ? "The changes of this run cannot be discarded alone:"
+                                         : "The agents' changes cannot be discarded alone:");
+        tell_failure(context, kept.error());
+        return std::nullopt;
+    }
+    print_kept(context.notes, *kept);
+    const char answer = ask(context, beside_agents ? kAskForRun : kAskForAgents, kYesOrNo);
+    if (answer == kNoAnswer) return Discarding::kUnanswered;
+    return answer == 'y' ? std::optional(part) : std::nullopt;
+}
+
 }  // namespace
 
 Result<Discarding> ask_to_discard(Context& context, Workspace& workspace, const Discardable& what) {
@@ -66,28 +93,17 @@ Result<Discarding> ask_to_discard(Context& context, Workspace& workspace, const 
     context.notes.print(git ? *git
                             : "unwrite: could not find out what git loses: " +
                                   harmless(git.error().message()) + ".\n");
-    const Answers answers{{"yes", "no"}};
-    const Hands hands = hands_in(status.changes, log.origins);
-    if (hands.agents && hands.user && !what.whole) {
-        const auto kept = discard_of_agents(operations, what, true);
-        if (!kept) {
-            context.notes.line("The agents' changes cannot be discarded alone:");
-            tell_failure(context, kept.error());
-        } else {
-            print_kept(context.notes, *kept);
-            const char answer = ask(context, kAskForAgents, answers);
-            if (answer == kNoAnswer) return Discarding::kUnanswered;
-            if (answer == 'y') return Discarding::kAgents;
-        }
-    }
-    const char answer = ask(context, kAskForAll, answers);
+    const Hands hands = hands_in(status.changes, log.origins, what.run);
+    if (const auto part = ask_for_part(context, operations, what, hands)) return *part;
+    const char answer = ask(context, kAskForAll, kYesOrNo);
     if (answer == kNoAnswer) return Discarding::kUnanswered;
     return answer == 'y' ? Discarding::kAll : Discarding::kNothing;
 }
 
-Result<overlay::Moved> discard_of_agents(overlay::Operations& operations, const Discardable& what,
-                                         bool dry_run) {
-    return operations.revert(asker(), what.session.empty() ? ":agents" : what.session, dry_run);
+Result<overlay::Moved> discard_part(overlay::Operations& operations, const Discardable& what,
+                                    Discarding part, bool dry_run) {
+    const std::string& session = part == Discarding::kRun ? what.run : what.session;
+    return operations.revert(asker(), session.empty() ? ":agents" : session, dry_run);
 }
 
 }  // namespace unwrite::cli

@@ -103,7 +103,7 @@ Result<Turn> accept(Context& context, Workspace& workspace, const Question& ques
 
 Result<Turn> take_back(Context& context, Workspace& workspace, const Question& question) {
     const bool run = !question.discard_to.empty();
-    const Discardable what{question.discard_to, run ? question.session : "",
+    const Discardable what{question.discard_to, run ? question.session : "", question.session,
                            act_of(workspace.operations(), question), false};
     TRY_ASSIGN(const Discarding wanted, ask_to_discard(context, workspace, what));
     if (wanted == Discarding::kUnanswered) return Turn::kUnanswered;
@@ -113,13 +113,15 @@ Result<Turn> take_back(Context& context, Workspace& workspace, const Question& q
         tell_discarded(context);
         return Turn::kSettled;
     }
-    const auto moved = discard_of_agents(workspace.operations(), what, false);
+    const auto moved = discard_part(workspace.operations(), what, wanted, false);
     if (!moved && moved.error().kind() == ErrorKind::kConflict) {
         tell_failure(context, moved.error());
         return Turn::kAgain;
     }
     if (!moved) return moved.error();
-    context.notes.line("Discarded what agents changed; yours is kept:");
+    context.notes.line(wanted == Discarding::kRun
+                           ? "Discarded what this run changed; what others changed is kept:"
+                           : "Discarded what agents changed; yours is kept:");
     context.notes.print(change_lines(heaped(moved->changes), kMostShown, colour_of(context.notes)));
     print_kept(context.notes, *moved);
     context.notes.line("\"unwrite redo\" brings it back.");

@@ -163,6 +163,29 @@ S54_a_shell_with_job_control_gives_the_terminal_back() {
 }
 prompts() { [[ $(shown | grep -c '^out>') -ge $1 ]]; }
 
+S54_S60_D_after_a_run_beside_another_offers_its_own_first() {
+    echo one >"$W/f"
+    begin
+    u run --session other --on-exit keep -- sh -c 'echo other >of_other; until [ -e f.done ]; do sleep 0.05; done
+        echo other >also_of_other; until [ -e done ]; do sleep 0.05; done' &
+    until [[ -e of_other ]]; do sleep 0.05; done
+    say "no is not yes to all"
+    on_a_terminal "[K]eep=d" "keep the others? (y/n)=n" "Discard all changes from this task? (y/n)=n" "[K]eep=d" \
+        "Discard only the changes of this run, and keep the others? (y/n)=y" \
+        -- run --session this -- sh -c 'echo this >f; touch f.done; until [ -e also_of_other ]; do sleep 0.05; done'
+    out_has "1 file by other"
+    out_has "what others changed is kept"
+    touch done
+    wait $!
+    equal f one
+    absent f.done
+    equal of_other other
+    equal also_of_other other
+    u redo
+    equal f this
+    equal also_of_other other
+}
+
 S54_the_questions_fit_forty_columns() {
     echo one >"$W/f"
     begin
