@@ -148,8 +148,9 @@ S54_a_shell_with_job_control_gives_the_terminal_back() {
     sees "Discarded"
     lacks Stopped
     say "one that is killed leaves neither a stopped question nor a terminal without echo"
-    keys "clear; unwrite run --no-confine -- bash --norc --noprofile -i" Enter
-    wait_for "the shell of the run" prompts 1
+    wiped
+    keys "unwrite run --no-confine -- bash --norc --noprofile -i" Enter
+    wait_for "the shell of the run" prompts 2
     keys 'echo two >f; stty -echo raw; kill -9 $$' Enter
     sees "[K]eep"
     keys d Enter

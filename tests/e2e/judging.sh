@@ -122,17 +122,20 @@ S55_ctrl_z_gives_the_shell_its_terminal_back() {
     sees " icanon"
     sees " echo"
     say "back in the review all is as it was left"
-    keys "clear; fg" Enter
+    wiped
+    keys fg Enter
     sees "1 accepted, 1 open"
     keys C-c y
     sees "Nothing was done."
     same changed
     say "and at the question after a run, which is put again"
-    keys "clear; unwrite run --no-confine -- sh -c 'echo three >a'" Enter
+    wiped
+    keys "unwrite run --no-confine -- sh -c 'echo three >a'" Enter
     sees "[R]eview"
     keys C-z
     sees "Stopped"
-    keys "clear; fg" Enter
+    wiped
+    keys fg Enter
     sees "[R]eview"
     keys d Enter
     sees "Discard all changes from this task? (y/n)"

@@ -50,6 +50,12 @@ wait_for() {
 screen_has() { unbroken | grep -qF -- "$1"; }
 # sees TEXT: it is on the screen, soon.
 sees() { wait_for "\"$1\" on the screen" screen_has "$1"; }
+# wiped: only the shell's prompt is left, so what comes next is not taken for what was there before.
+wiped() {
+    keys clear Enter
+    wait_for "an empty screen" is_wiped
+}
+is_wiped() { [[ $(shown | grep -c .) == 1 ]] && ! screen_has clear; }
 lacks() { ! screen_has "$1" || { shown >&2; fail "the screen has \"$1\""; }; }
 # picks NAME: goes to the change whose line holds this name.
 picks() {
