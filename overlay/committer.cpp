@@ -47,8 +47,7 @@ Result<> Committer::start() {
     // After a clean end all is on the disk, and nothing was captured since. In a fresh state
     // directory nothing is captured at all. Otherwise the old time stays until the first commit.
     if (!before || before->ended) mark_.time_ns = file_clock_ns() - kStep;
-    if (before && before->ended)
-        last_ = {mark_.delta, mark_.log_end, mark_.data_end, mark_.node, 0};
+    if (before && before->ended) last_ = {mark_.delta, mark_.log_end, mark_.data_end, 0};
     mark_.ended = false;
     ++mark_.sequence;
     const Result<> begun = journal::write_watermark(state, mark_);
@@ -93,11 +92,6 @@ Result<Committer::Taken> Committer::take() {
     Taken taken;
     taken.time_ns = file_clock_ns() - kStep;
     TRY_ASSIGN(taken.files, capture_.writer().files());
-    {
-        const std::lock_guard lock(journal_.store_mutex());
-        TRY_ASSIGN(const History history, History::read(journal_.store()));
-        taken.seen.node = history.nodes.size() == 0 ? 0 : history.nodes.rbegin()->number;
-    }
     // What changes again what is captured leaves no record, but is younger than the old mark.
     taken.seen.passes = gate_.passes() - own_passes_;
     taken.seen.delta = taken.files.number;
@@ -106,37 +100,56 @@ Result<Committer::Taken> Committer::take() {
     return taken;
 }
 
+Result<> Committer::look_for_states() {
+    const std::lock_guard lock(journal_.store_mutex());
+    TRY_ASSIGN(const History history, History::read(journal_.store()));
+    newest_ = history.nodes.size() == 0 ? 0 : history.nodes.rbegin()->number;
+    return {};
+}
+
 Result<> Committer::commit_open() {
     auto pass = gate_.pass();
     if (!pass) return {};  // wounded: nothing changes
-    // In this order, for a restore has the gate closed when it calls commit().
-    const std::lock_guard committing(committing_);
-    ++own_passes_;
-    TRY_ASSIGN(const Taken taken, take());
-    { const Gate::Pass left = *std::move(pass); }
-    // Once more after the last change: it may have been under way when its pass was counted.
-    const bool same = taken.seen == last_;
-    if (std::exchange(settled_, same) && same) return {};
-    // Where nothing was recorded only the time goes on: that costs a write in place, and no commit
-    // of the filesystem's own journal.
-    Seen recorded = taken.seen;
-    recorded.passes = last_.passes;
-    if (recorded != last_) TRY(sync_all(taken));
-    return bring(taken, false);
+    {
+        // In this order, for a restore has the gate closed when it calls commit().
+        const std::lock_guard committing(committing_);
+        ++own_passes_;
+        TRY_ASSIGN(const Taken taken, take());
+        // Once more after the last change: it may have been under way when its pass was counted.
+        const bool same = taken.seen == last_;
+        if (std::exchange(settled_, same) && same && newest_ == mark_.node) return {};
+        TRY(look_for_states());
+        { const Gate::Pass left = *std::move(pass); }
+        // Where nothing was recorded only the time goes on: that costs a write in place, and no
+        // commit of the filesystem's own journal.
+        Seen recorded = taken.seen;
+        recorded.passes = last_.passes;
+        if (recorded != last_ || newest_ != mark_.node) TRY(sync_records(taken));
+        TRY(bring(taken));
+    }
+    return bring_states(false);
 }
 
-Result<> Committer::commit(States states, bool ended) {
+Result<> Committer::commit() {
     if (!on_) return {};
     const std::lock_guard committing(committing_);
-    TRY_ASSIGN(Taken taken, take());
-    if (states == States::kLater) taken.seen.node = last_.node;
-    if (ended && taken.seen == last_) {
-        mark_.ended = true;
-        ++mark_.sequence;
-        return journal::write_watermark(journal_.state_dir().fd(), mark_);
+    TRY_ASSIGN(const Taken taken, take());
+    TRY(sync_records(taken));
+    return bring(taken);
+}
+
+Result<> Committer::end() {
+    if (!on_) return {};
+    {
+        const std::lock_guard committing(committing_);
+        TRY_ASSIGN(const Taken taken, take());
+        TRY(look_for_states());
+        if (taken.seen != last_ || newest_ != mark_.node) {
+            TRY(sync_records(taken));
+            TRY(bring(taken));
+        }
     }
-    TRY(sync_all(taken));
-    return bring(taken, ended);
+    return bring_states(true);
 }
 
 // Deltas have rising numbers, those of restores too.
@@ -151,9 +164,8 @@ Result<> Committer::sync_sealed(journal::DeltaNumber from, journal::DeltaNumber 
 
 // The order is the point: no record before its bytes, no row before its records, and the watermark
 // last. Files go one by one: to sync the whole filesystem would let the changed files overtake the
-// records. Only a new state needs that, for it is made of the files as they are, and only when the
-// records of all before it are on the disk.
-Result<> Committer::sync_all(const Taken& taken) {
+// records.
+Result<> Committer::sync_records(const Taken& taken) {
     TRY(sync_sealed(last_.delta != 0 ? last_.delta : mark_.delta, taken.seen.delta));
     TRY(taken.files.sync(journal_.state_dir().deltas()));
     const int state = journal_.state_dir().fd();
@@ -162,23 +174,41 @@ Result<> Committer::sync_all(const Taken& taken) {
     TRY(sys::sync(journal_.attic().directory()));
     crash_point("committer.attic");
     TRY(journal_.store().sync());
-    TRY(sys::sync(state));
-    if (taken.seen.node != last_.node) TRY(sys::sync_filesystem(state));
-    return {};
+    return sys::sync(state);
 }
 
-Result<> Committer::bring(const Taken& taken, bool ended) {
-    ++mark_.sequence;
+Result<> Committer::bring(const Taken& taken) {
     mark_.time_ns = taken.time_ns;
     mark_.delta = taken.seen.delta;
     mark_.log_end = taken.seen.log_end;
     mark_.data_end = taken.seen.data_end;
-    mark_.node = taken.seen.node;
-    mark_.ended = ended;
-    crash_point("committer.mark");
-    TRY(journal::write_watermark(journal_.state_dir().fd(), mark_));
+    TRY(write_mark());
     last_ = taken.seen;
     return {};
+}
+
+// A state is made of the files as they are, so the filesystem is synced: only when the records of
+// all before it are on the disk. That may take long if other programs write much. Nobody waits for
+// it: not with committing_ held, for a restore takes that with the gate closed.
+Result<> Committer::bring_states(bool ended) {
+    std::unique_lock committing(committing_);
+    const journal::NodeNumber newest = newest_;
+    if (newest != mark_.node) {
+        committing.unlock();
+        TRY(sys::sync_filesystem(journal_.state_dir().fd()));
+        committing.lock();
+    } else if (!ended) {
+        return {};
+    }
+    mark_.node = newest;
+    mark_.ended = ended;
+    return write_mark();
+}
+
+Result<> Committer::write_mark() {
+    ++mark_.sequence;
+    crash_point("committer.mark");
+    return journal::write_watermark(journal_.state_dir().fd(), mark_);
 }
 
 }  // namespace unwrite::overlay

@@ -29,17 +29,16 @@ class Committer {
     void stop();
 
     /// What was recorded until now, at once: with the gate closed. New states, which are made of
-    /// the files as they are, too, or they follow later. `ended`: nothing follows. Does nothing
-    /// before start().
-    enum class States { kToo, kLater };
-    Result<> commit(States states, bool ended = false);
+    /// the files as they are, follow with the thread's next round. Does nothing before start().
+    Result<> commit();
+    /// All of it, new states too, and nothing follows. Only when stopped.
+    Result<> end();
 
  private:
     struct Seen {
         journal::DeltaNumber delta = 0;
         std::uint64_t log_end = 0;
         std::uint64_t data_end = 0;
-        journal::NodeNumber node = 0;
         std::uint64_t passes = 0;  ///< of the gate, without our own
         bool operator==(const Seen&) const = default;
     };
@@ -51,19 +50,23 @@ class Committer {
         std::int64_t time_ns = 0;
     };
     Result<Taken> take();
-    Result<> sync_all(const Taken& taken);
-    Result<> bring(const Taken& taken, bool ended);
+    Result<> look_for_states();
+    Result<> sync_records(const Taken& taken);
+    Result<> bring(const Taken& taken);
+    Result<> bring_states(bool ended);
+    Result<> write_mark();
     Result<> sync_sealed(journal::DeltaNumber from, journal::DeltaNumber to);
 
     journal::Journal& journal_;
     Capture& capture_;
     Gate& gate_;
     bool on_ = false;
-    std::mutex committing_;         // one at a time
-    std::uint64_t own_passes_ = 0;  // guarded by committing_
-    bool settled_ = false;          // likewise
-    Seen last_{};                   // guarded by committing_
-    journal::Watermark mark_{};     // guarded by committing_
+    std::mutex committing_;           // one at a time
+    std::uint64_t own_passes_ = 0;    // guarded by committing_
+    bool settled_ = false;            // likewise
+    Seen last_{};                     // guarded by committing_
+    journal::NodeNumber newest_ = 0;  // likewise: the newest state that there is
+    journal::Watermark mark_{};       // guarded by committing_
     std::mutex mutex_;
     std::condition_variable wake_;
     bool stop_ = false;  // guarded by mutex_

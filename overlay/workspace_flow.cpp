@@ -2,6 +2,7 @@
 #include "base/crash_point.h"
 #include "overlay/closing.h"
 #include "overlay/set_aside.h"
+#include "overlay/sync_restored.h"
 #include "overlay/unproved.h"
 #include "overlay/workspace.h"
 
@@ -334,7 +335,7 @@ Result<> Workspace::cross(const Crossing& crossing, const Node& node, NodeNumber
     }
     const auto crossed = [&]() -> Result<> {
         TRY(apply_delta(delta, crossing.delta, Meanwhile::kStays));
-        if (survives_cuts()) TRY(sys::sync_filesystem(deltas));
+        if (survives_cuts()) TRY(sync_restored(delta, locator_));
         return arrive(crossing, node, inverse, target);
     }();
     if (!crossed) return turn_back(crossed.error(), pending);
@@ -366,7 +367,7 @@ Result<> Workspace::go_to(NodeNumber target, std::optional<NodeNumber> redo_tip,
     // not there.
     TRY_ASSIGN(const History history, this->history());
     TRY(refuse_unproved(history, target));
-    ignore(committer_.commit(Committer::States::kLater), kAsUnproved);
+    ignore(committer_.commit(), kAsUnproved);
     // Where redo leads is stored with the intent, for recovery to arrive with it.
     Store::Change begun;
     begun.pending = Pending{Pending::Verb::kRestore, target, 0, 0, false};
@@ -397,7 +398,7 @@ Result<> Workspace::go_to(NodeNumber target, std::optional<NodeNumber> redo_tip,
     }
     if (gate_.wounded()) return moved;
     TRY(end_pending(moved ? redo_tip.value_or(tip) : tip));
-    if (moved) ignore(committer_.commit(Committer::States::kToo), kAsUnproved);
+    if (moved) ignore(committer_.commit(), kAsUnproved);
     return moved;
 }
 

@@ -315,7 +315,7 @@ Workspace::~Workspace() {
     change.head->mode = kIdle;
     const auto closed = store(change);
     if (!closed) log::warning("close the journal: " + closed.error().message());
-    const auto brought = committer_.commit(Committer::States::kToo, /*ended=*/true);
+    const auto brought = committer_.end();
     if (!brought) log::warning("bring the journal to the disk: " + brought.error().message());
 }
 
