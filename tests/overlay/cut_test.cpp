@@ -2,7 +2,9 @@
 // refused. The cut is made by hand: the process ends at once, the records behind the watermark go,
 // and the kernel is another one.
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <thread>
 
@@ -10,6 +12,18 @@
 #include "journal/watermark.h"
 #include "overlay/unproved.h"
 #include "tests/overlay/looking.h"
+
+namespace {
+
+thread_local int t_syncs = 0;
+
+}  // namespace
+
+// Instead of that of the C library: counts for the calling thread.
+extern "C" int syncfs(int fd) noexcept {
+    ++t_syncs;
+    return static_cast<int>(::syscall(SYS_syncfs, fd));
+}
 
 namespace unwrite::tests {
 namespace {
@@ -196,6 +210,21 @@ TEST_F(CutTest, S67_a_clean_end_proves_everything) {
     EXPECT_EQ(world_->session().found().unproved, Texts());
     ASSERT_OK(operations().rollback(World::asker(), "half", false, Consent::kAll));
     EXPECT_EQ(actor().read("text").value_or(""), "changed");
+}
+
+// Everybody waits for a restore, and it would wait for what others have written to that disk.
+TEST_F(CutTest, S63_a_small_restore_does_not_sync_the_filesystem) {
+    open();
+    replace("text", "changed");
+    EXPECT_EQ(actor().unlink("d/gone"), 0);
+    make("made", "made");
+    t_syncs = 0;
+    ASSERT_OK(operations().rollback(World::asker(), "root", false, Consent::kAll));
+    EXPECT_EQ(t_syncs, 0);
+    for (int i = 0; i < 20; ++i)
+        make("made" + std::to_string(i), "made");
+    ASSERT_OK(operations().rollback(World::asker(), "root", false, Consent::kAll));
+    EXPECT_EQ(t_syncs, 1);
 }
 
 TEST_F(CutTest, S67_a_life_that_keeps_no_order_leaves_no_watermark) {
