@@ -1,5 +1,6 @@
 #include "base/digest.h"
 
+#include <nettle/sha1.h>
 #include <nettle/sha2.h>
 
 namespace unwrite {
@@ -24,6 +25,15 @@ Digest digest_of(std::string_view bytes) {
     ::sha256_init(&context);
     ::sha256_update(&context, bytes.size(), reinterpret_cast<const std::uint8_t*>(bytes.data()));
     ::sha256_digest(&context, digest.bytes.size(), digest.bytes.data());
+    return digest;
+}
+
+std::string sha1_of(std::string_view bytes) {
+    std::string digest(SHA1_DIGEST_SIZE, '\0');
+    struct sha1_ctx context;
+    ::sha1_init(&context);
+    ::sha1_update(&context, bytes.size(), reinterpret_cast<const std::uint8_t*>(bytes.data()));
+    ::sha1_digest(&context, digest.size(), reinterpret_cast<std::uint8_t*>(digest.data()));
     return digest;
 }
 

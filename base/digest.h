@@ -1,5 +1,5 @@
-// SHA-256 digests (FIPS 180-4, by Nettle). They say whether bytes are still what was seen, written
-// or expected; nothing secret hangs on them. Thread-safe.
+// SHA-256 digests (FIPS 180-4, by Nettle), and SHA-1 for git's names. They say whether bytes are
+// still what was seen, written or expected; nothing secret hangs on them. Thread-safe.
 #pragma once
 
 #include <array>
@@ -19,6 +19,9 @@ struct Digest {
 /// Of all the bytes.
 Digest digest_of(std::string_view bytes);
 
+/// SHA-1 as 20 bytes. For what git names by it alone: whoever chooses both texts can make two with
+/// one digest.
+std::string sha1_of(std::string_view bytes);
 /// 64 lower-case hexadecimal digits.
 std::string to_hex(const Digest& digest);
 /// "sha256:" and to_hex().

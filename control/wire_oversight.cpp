@@ -83,13 +83,16 @@ Result<> decode(const Json& json, overlay::Judged& judged) {
 }
 
 Json encode(const overlay::Explained& explained) {
-    return Json{{"user", encode(explained.user)}, {"agent", encode(explained.agent)}};
+    return Json{{"user", encode(explained.user)},
+                {"agent", encode(explained.agent)},
+                {"tracked", explained.tracked}};
 }
 
 Result<> decode(const Json& json, overlay::Explained& explained) {
     return Fields(json)
         .get_object("user", explained.user)
         .get_object("agent", explained.agent)
+        .get("tracked", explained.tracked)
         .done();
 }
 

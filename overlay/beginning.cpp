@@ -83,14 +83,14 @@ Result<bool> Beginning::has(const std::string& path) {
     return found.has_value();
 }
 
-Result<std::optional<std::string>> Beginning::bytes(const std::string& path) {
+Result<std::optional<std::string>> Beginning::bytes(const std::string& path, std::uint64_t most) {
     const std::lock_guard lock(mutex_);
     TRY_ASSIGN(State* const now, state());
     View root(std::make_shared<LiveNamesOf>(locator_), Way(now->stack, 0, now->stack->size()));
     TRY_ASSIGN(const auto found, root.find(path));
     if (!found || !S_ISREG(found->type)) return std::optional<std::string>();
     TRY_ASSIGN(const std::uint64_t size, root.size(*found));
-    if (size > kMostBytes) return std::optional<std::string>();
+    if (size > most) return std::optional<std::string>();
     TRY_ASSIGN(const Content content, root.content(*found));
     TRY_ASSIGN(std::string bytes, content.read_all());
     return std::optional(std::move(bytes));

@@ -15,7 +15,6 @@ namespace unwrite::overlay {
 
 class Beginning {
  public:
-    /// Longer files have no bytes here.
     static constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20;
 
     Beginning(Locator& locator, journal::Journal& journal);
@@ -23,8 +22,10 @@ class Beginning {
 
     /// Whether anything stood at a path ("" is the root, which always did).
     Result<bool> has(const std::string& path);
-    /// The bytes of the regular file that stood there; nothing when none did.
-    Result<std::optional<std::string>> bytes(const std::string& path);
+    /// The bytes of the regular file that stood there; nothing when none did, or when there were
+    /// more than `most`.
+    Result<std::optional<std::string>> bytes(const std::string& path,
+                                             std::uint64_t most = kMostBytes);
 
     /// The tree of states changed. Not with journal.store_mutex() held.
     void forget();

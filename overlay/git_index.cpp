@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 
+#include "base/digest.h"
+
 // The format: gitformat-index(5).
 namespace unwrite::overlay {
 
@@ -13,6 +15,7 @@ constexpr std::size_t kHeader = 12;
 constexpr std::size_t kStatBeforeMode = 24;  // ctime, mtime, dev, ino
 constexpr std::size_t kStatBehindMode = 12;  // uid, gid, size
 constexpr std::size_t kMode = 4;
+constexpr unsigned kStage = 0x3000;  // not 0: in the middle of a merge
 constexpr unsigned kExtended = 0x4000;
 constexpr unsigned kNameLength = 0x0fff;
 constexpr unsigned kKnownExtendedFlags = 0x6000;  // skip-worktree, intent-to-add
@@ -219,16 +222,46 @@ bool same_git_entries(std::string_view a, std::string_view b) {
     return has_same_parts(a, b, kSha256) && !is_understood(a, kSha1);
 }
 
-std::vector<std::string> git_index_names(std::string_view index) {
+namespace {
+
+/// Calls `visit` for each entry; what it made of an index that is not understood is thrown away.
+template <typename Made, typename Visit>
+std::vector<Made> each_entry(std::string_view index, const Visit& visit) {
     for (const std::size_t hash : {kSha1, kSha256}) {
-        std::vector<std::string> names;
+        std::vector<Made> made;
         Index read(index, hash);
         while (const Part* part = read.next()) {
-            if (part->is_entry) names.push_back(part->name);
+            if (part->is_entry) visit(*part, made);
         }
-        if (read.understood()) return names;
+        if (read.understood()) return made;
     }
     return {};
+}
+
+bool is_regular_file(std::string_view mode) {
+    return mode.size() == kMode && (static_cast<unsigned char>(mode[2]) & 0xf0U) == 0x80U;
+}
+
+}  // namespace
+
+std::vector<std::string> git_index_names(std::string_view index) {
+    return each_entry<std::string>(index,
+                                   [](const Part& part, auto& made) { made.push_back(part.name); });
+}
+
+std::vector<GitIndexFile> git_index_files(std::string_view index) {
+    return each_entry<GitIndexFile>(index, [](const Part& part, auto& made) {
+        if ((part.flags & kStage) != 0 || !is_regular_file(part.mode)) return;
+        made.push_back({part.name, std::string(part.object)});
+    });
+}
+
+std::string git_object_like(std::string_view object, std::string_view bytes) {
+    std::string whole = "blob " + std::to_string(bytes.size()) + '\0';
+    whole += bytes;
+    if (object.size() == kSha1) return sha1_of(whole);
+    const Digest digest = digest_of(whole);
+    return {digest.bytes.begin(), digest.bytes.end()};
 }
 
 }  // namespace unwrite::overlay

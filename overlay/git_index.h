@@ -29,4 +29,17 @@ bool same_git_entries(std::string_view a, std::string_view b);
 /// The names of an index's entries, in its order; none when it is not understood.
 std::vector<std::string> git_index_names(std::string_view index);
 
+/// A regular file that an index names, with the id of its bytes: SHA-1 or SHA-256, not as text.
+struct GitIndexFile {
+    std::string name;
+    std::string object;
+};
+
+/// The files of an index that are not in the middle of a merge, in its order; none when it is not
+/// understood.
+std::vector<GitIndexFile> git_index_files(std::string_view index);
+
+/// The id that git gives these bytes of a file, in the format (SHA-1, SHA-256) of `object`.
+std::string git_object_like(std::string_view object, std::string_view bytes);
+
 }  // namespace unwrite::overlay

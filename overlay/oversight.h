@@ -38,6 +38,9 @@ struct Judged {
 struct Explained {
     Judged user;
     Judged agent;
+    /// Agents may read the file as it is now, whatever `agent` says: git tracked it with these
+    /// bytes when the task began. Not what it was at other times.
+    bool tracked = false;
 };
 
 /// A change that a person is asked about.

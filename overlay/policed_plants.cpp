@@ -91,10 +91,7 @@ bool PolicedTree::is_in_old_place(const Rule& rule, const std::string& path) con
 
 // ---- bytes
 
-namespace {
-
-// Of a regular file that is not too large to be judged by its bytes.
-std::optional<std::string> bytes_in(int fd) {
+std::optional<std::string> PolicedTree::bytes_in(int fd) {
     const auto x = sys::statx_at(fd, "");
     if (!x || !S_ISREG(x->st.st_mode)) return std::nullopt;
     const auto size = static_cast<std::uint64_t>(x->st.st_size);
@@ -107,8 +104,6 @@ std::optional<std::string> bytes_in(int fd) {
     return bytes;
 }
 
-}  // namespace
-
 std::optional<std::string> PolicedTree::bytes_at(const Spot& spot) const {
     const auto directory = objects_.open(spot.parent, Access::kPath);
     if (!directory) return std::nullopt;
@@ -119,7 +114,10 @@ std::optional<std::string> PolicedTree::bytes_at(const Spot& spot) const {
 
 std::optional<std::string> PolicedTree::bytes_of(NodeId id) const {
     if (const auto spot = spot_of({.id = id})) return bytes_at(*spot);
-    // The new bytes of an edit have no name yet (exchange.h).
+    return bytes_of_object(id);  // the new bytes of an edit have no name yet (exchange.h)
+}
+
+std::optional<std::string> PolicedTree::bytes_of_object(NodeId id) const {
     const auto object = objects_.get(id);
     if (!object) return std::nullopt;
     const auto handle = objects_.open(*object, Access::kPath);

@@ -32,6 +32,8 @@ PolicedTree::PolicedTree(Tree& tree, Objects& objects, Origins& origins, const C
       beginning_(beginning),
       breaker_(limits),
       rulebook_(std::move(policy)),
+      tracked_(beginning,
+               [this](std::string_view name) { return this->policy().may_concern(name); }),
       auditor_(auditor),
       questions_(questions) {}
 
@@ -134,6 +136,7 @@ void PolicedTree::drop_names() {
 }
 
 void PolicedTree::rules_changed() {
+    tracked_.forget();
     KernelCaches* caches = caches_.load();
     if (caches == nullptr) return;
     Restored all;
@@ -282,6 +285,9 @@ Result<Entry> PolicedTree::lookup(const Caller& caller, NodeId parent, std::stri
     }
     if (!refused.read && !refused.hidden) return entry;
     if (!refused.hidden && !mark.user.read && is_own_and_empty(parent, name)) return entry;
+    if (!refused.hidden && !mark.user.read && !caller.listing &&
+        is_tracked_as_it_is(parent, name, entry))
+        return entry;
     forget(entry.id, 1);
     if (refused.hidden) return Error(ENOENT);
     if (caller.listing) return refused_by_policy();

@@ -44,6 +44,7 @@
 #include "overlay/questions.h"
 #include "overlay/reserve.h"
 #include "overlay/rulebook.h"
+#include "overlay/tracked.h"
 
 namespace unwrite::overlay {
 
@@ -59,6 +60,7 @@ class PolicedTree final : public Tree {
     void begin_task(std::int64_t now) {
         task_began_ns_ = now;
         beginning_.forget();
+        tracked_.forget();
         breaker_.begin();
     }
     /// An object that has, or had before the mount, a name that agents may not read.
@@ -66,6 +68,13 @@ class PolicedTree final : public Tree {
         const Refusals refused = alias_mark(key).agent;
         return refused.read || refused.hidden;
     }
+    /// Whether agents may read the file though a rule keeps it from them, as it is a file that git
+    /// tracked when the task began, with the bytes of that time (decision 0082). `bytes` is called
+    /// where only they are left to decide.
+    bool spares_tracked(const std::string& path, const Tracked::Bytes& bytes);
+    /// Of a regular file (O_PATH is enough); nothing when it is too large to be judged by its
+    /// bytes.
+    static std::optional<std::string> bytes_in(int fd);
     /// After the rulebook changed: the kernel forgets names and attributes. Without a lock of the
     /// tree.
     void rules_changed();
@@ -255,6 +264,7 @@ class PolicedTree final : public Tree {
     bool stood(const std::string& path) const;
     std::optional<std::string> bytes_at(const Spot& spot) const;
     std::optional<std::string> bytes_of(NodeId id) const;
+    std::optional<std::string> bytes_of_object(NodeId id) const;
     BytesLeft as_it_is(NodeId id) const;
     BytesLeft written(NodeId id, sys::ConstBytes data, std::uint64_t offset) const;
     BytesLeft cut(NodeId id, std::uint64_t size) const;
@@ -263,6 +273,7 @@ class PolicedTree final : public Tree {
                        const Aim& aim) const;
     bool is_harmless(const Mark& mark, const Caller& caller, const Aim& aim) const;
     bool is_own_and_empty(NodeId parent, std::string_view name) const;
+    bool is_tracked_as_it_is(NodeId parent, std::string_view name, const Entry& entry);
     bool judged_as_agent(const Mark& mark, const Caller& caller) const;
     bool is_of_this_task(const std::optional<ObjectKey>& key) const;
     Result<mode_t> may_create(const Caller& caller, NodeId parent, std::string_view name,
@@ -332,6 +343,7 @@ class PolicedTree final : public Tree {
     Breaker::Clock::time_point count_again_after_{};  // guarded by counting_
     std::atomic<std::int64_t> task_began_ns_{0};
     mutable Rulebook rulebook_;
+    Tracked tracked_;
     std::atomic<KernelCaches*> caches_{nullptr};
     Auditor& auditor_;
     Questions& questions_;

@@ -119,6 +119,20 @@ bool PolicedTree::is_own_and_empty(NodeId parent, std::string_view name) const {
     return directory && expect_empty((*directory)->fd.get(), std::string(name), key_of(*x)).ok();
 }
 
+bool PolicedTree::spares_tracked(const std::string& path, const Tracked::Bytes& bytes) {
+    const Verdict verdict = policy().judge(path, S_IFREG, true);
+    if (verdict.may_read || verdict.hidden || verdict.reading == nullptr) return false;
+    return verdict.reading->spares_tracked && tracked_.has(path, bytes);
+}
+
+// The bytes of the very object that the answer is about, whatever its name leads to by now. With
+// other names it may be kept from agents by another rule.
+bool PolicedTree::is_tracked_as_it_is(NodeId parent, std::string_view name, const Entry& entry) {
+    if (!S_ISREG(entry.st.st_mode) || entry.st.st_nlink > 1) return false;
+    const auto path = path_below(parent, name);
+    return path && spares_tracked(*path, [&] { return bytes_of_object(entry.id); });
+}
+
 Result<> PolicedTree::may_write(const Caller& caller, const char* operation, const Mark& mark,
                                 const Aim& aim) const {
     if (!mark.protects()) return {};

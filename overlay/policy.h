@@ -61,6 +61,9 @@ struct Rule {
     AsksAbout asks_about = AsksAbout::kAnyChange;
     /// Asks only in a directory that stood there when the task began. The pattern is one name.
     bool old_places_only = false;
+    /// Agents may read a file that git tracked when the task began, with the bytes that it had
+    /// then.
+    bool spares_tracked = false;
     Glob::Style style = Glob::Style::kRelative;
 };
 

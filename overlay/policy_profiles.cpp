@@ -107,6 +107,7 @@ std::vector<Rule> default_rules(Subjects bind) {
         if (bind == Subjects::kEveryone)
             rules.push_back(rule(anywhere(pattern), Action::kDenyWrite, bind, kSecret));
         rules.push_back(rule(anywhere(pattern), Action::kDeny, Subjects::kAgents, kSecret));
+        rules.back().spares_tracked = true;
     }
     for (const char* pattern : {".envrc", ".husky"}) {
         rules.push_back(rule(pattern, Action::kAsk, bind, kRuns));

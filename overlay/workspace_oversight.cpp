@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -68,6 +69,13 @@ Result<Explained> Workspace::explain(const std::string& path) {
         explained.agent.may_read = false;
         explained.agent.reading = "the rule for another name of the same file";
     }
+    const bool in_attic = there && journal_->attic().contains(key_of(*there));
+    if (there && type == S_IFREG && there->st.st_nlink == (in_attic ? 2U : 1U)) {
+        explained.tracked = policed_->spares_tracked(path, [&]() -> std::optional<std::string> {
+            const auto file = sys::open_at(root->fd.get(), path, O_PATH | O_NOFOLLOW);
+            return file ? PolicedTree::bytes_in(file->get()) : std::nullopt;
+        });
+    }
     return explained;
 }
 
@@ -80,7 +88,7 @@ Result<MayEdit> Workspace::may_edit(const Asker& asker, const EditAttempt& attem
     const bool known = origins_->is_agent(asker.pid);
     const bool agent = known || !attempt.session.empty();
     const Judged& judged = agent ? explained.agent : explained.user;
-    const bool may_read = judged.may_read && !judged.hidden;
+    const bool may_read = (judged.may_read && !judged.hidden) || (agent && explained.tracked);
     if (may_read && (!attempt.write || judged.may_write)) return may;
     const Verdict verdict = policed_->rulebook().now().judge(attempt.path, S_IFREG, agent);
     const Rule* rule = may_read ? verdict.writing : verdict.reading;

@@ -80,6 +80,9 @@ Result<int> explain(Context& context, const PolicyOptions& options) {
     }
     explain_to(context, "the user", explained.user);
     explain_to(context, "an agent", explained.agent);
+    if (explained.tracked)
+        context.out.line(
+            "git tracks it, and it is as it was when the task began; so an agent may read it");
     return kDone;
 }
 

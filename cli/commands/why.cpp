@@ -19,6 +19,12 @@ struct WhyOptions {
     std::string path;
 };
 
+/// What an agent may do now, where git tracks the file.
+overlay::Explained as_it_is(overlay::Explained explained) {
+    if (explained.tracked && !explained.agent.hidden) explained.agent.may_read = true;
+    return explained;
+}
+
 std::string permission_words(const overlay::Judged& judged, bool second_person) {
     if (judged.hidden) return second_person ? "do not see it" : "does not see it";
     if (judged.may_read && judged.may_write) return "may read and write it";
@@ -79,7 +85,7 @@ void print_json(Context& context, const overlay::Explained& explained,
 }
 
 Result<int> why(Context& context, const WhyOptions& options) {
-    TRY_ASSIGN(const overlay::Explained explained, explain_path(context, options.path));
+    TRY_ASSIGN(overlay::Explained explained, explain_path(context, options.path));
     TRY_ASSIGN(const overlay::RefusedTo found, refused_at(context, options.path));
     const std::vector<overlay::AuditEntry>& refused = found.refused.entries;
     if (context.json) {
@@ -87,7 +93,8 @@ Result<int> why(Context& context, const WhyOptions& options) {
         return kDone;
     }
     const std::string name = quote_name(options.path);
-    const auto& [user, agent] = explained;
+    explained = as_it_is(std::move(explained));
+    const auto& [user, agent, tracked] = explained;
     if (user.reading.empty() && user.writing.empty() && agent.reading.empty() &&
         agent.writing.empty()) {
         context.out.line(name + ": no rule is about it; you and agents may read and write it");
@@ -102,6 +109,10 @@ Result<int> why(Context& context, const WhyOptions& options) {
         context.out.line(
             fmt::format("{}: you {}{}", name, permission_words(user, true), rule_words(user)));
     }
+    if (tracked)
+        context.out.line(
+            name +
+            ": git tracks it, and it is as it was when the task began; so agents may read it");
     for (std::size_t i = 0; i < std::min(refused.size(), kMostListed); ++i)
         context.out.line("refused: " + refusal_words(refused[i]));
     const std::string advice = hint(explained, found, options.path);

@@ -145,6 +145,7 @@ TEST(Wire, OversightComesBackWhole) {
     overlay::Explained explained;
     explained.user = {true, false, true, false, "a\xfe", "b"};
     explained.agent = {false, true, false, true, "", "c"};
+    explained.tracked = true;
     expect_round_trip(explained);
     overlay::Question question;
     question.number = 3;

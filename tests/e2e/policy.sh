@@ -382,7 +382,6 @@ S44_the_user_changes_the_configuration_while_mounted() {
 S44_S167_rules_that_come_with_a_clone() {
     needs git python3
     git init -q -b main "$scratch/origin"
-    echo secret >"$scratch/origin/.env"
     mkdir "$scratch/origin/.unwrite"
     printf '[policy]\nprofile = "none"\n[[policy.rule]]\npattern = "kept"\naction = "deny-write"\n' \
         >"$scratch/origin/.unwrite/config.toml"
@@ -393,6 +392,7 @@ S44_S167_rules_that_come_with_a_clone() {
     git -C "$scratch/origin" commit -qm first
     rmdir "$W"
     git clone -q "$scratch/origin" "$W"
+    echo secret >"$W/.env"
     begin
     err_has "would loosen your rules. Not in force: policy.profile"
     err_has "hint: unwrite config agree"

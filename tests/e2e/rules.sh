@@ -372,44 +372,6 @@ S44_who_wants_the_wall_has_it() {
     end
 }
 
-S44_git_add_all_beside_a_secret() {
-    needs git
-    git -C "$W" init -qb main
-    mkdir -p "$W/app" "$XDG_CONFIG_HOME/git"
-    echo '*.o' >"$XDG_CONFIG_HOME/git/ignore"
-    echo code >"$W/app/main.c"
-    echo sample >"$W/.env.example"
-    git -C "$W" add app .env.example
-    git -C "$W" commit -qm first
-    echo TOKEN=1 >"$W/.env"
-    echo KEY >"$W/app/server.pem"
-    begin
-    cd app
-    say "an agent adds all, and gets all but what it may not read"
-    u run --on-exit keep -- sh -c 'echo more >>main.c; echo new >new.c; echo x >x.o; echo s >>../.env.example; git add -A .. && git commit -qm second'
-    cd ..
-    [[ $(git show --name-only --format= | sort | tr '\n' ' ') == ".env.example app/main.c app/new.c " ]] || fail "$(git show --stat)"
-    say "outside a run git is as it was"
-    [[ $(git status --short | sort | tr '\n' ' ') == "?? .env ?? app/server.pem " ]] || fail "$(git status --short)"
-    say "settings that are in the environment stay, and a file that was named is obeyed"
-    echo '*.tmp' >"$scratch/excludes"
-    git config core.excludesFile "$scratch/excludes"
-    GIT_CONFIG_PARAMETERS="'user.name=Somebody'" u run --on-exit keep -- \
-        sh -c 'git config user.name; echo x >y.tmp; echo x >y.o; git status --short; git clean -fdq'
-    out_has Somebody
-    out_has "?? app/x.o"
-    out_has "?? y.o"
-    out_lacks y.tmp
-    out_lacks .env
-    equal .env TOKEN=1
-    say "who may read the file adds it"
-    u policy allow .env --agents
-    u run --on-exit keep -- git add -A
-    [[ $(git diff --cached --name-only) == .env ]] || fail "$(git status --short)"
-    [[ -z $(ls "$HOME/.local/state/unwrite" | grep gitignore) ]] || fail "a run leaves a copy"
-    end
-}
-
 S44_npm_asks_the_registries_of_the_project() {
     needs npm
     mkdir -p "$W/app/src"
