@@ -56,6 +56,7 @@ class KeepPlanner {
     Result<> read();
     Result<> ask();
     Result<> ask_path(const std::string& path);
+    void ask_links();
     void add(const NameKey& at, const std::string& why);
     void add_object(const ObjectKey& key);
     void chain(ObjectKey directory, const std::string& why);
@@ -157,7 +158,28 @@ Result<> KeepPlanner::ask() {
         const auto name = now ? live_.name_of(key) : std::nullopt;
         if (name) chain(name->parent, *now + " lies in it");
     }
+    ask_links();
     return {};
+}
+
+// A file that was changed by another of its names is known by that one. Only a walk finds the rest.
+void KeepPlanner::ask_links() {
+    std::unordered_set<ObjectKey> linked;
+    for (const ObjectKey& key : object_rows_) {
+        if (plan_.left_out.objects.contains(key)) continue;
+        const auto st = locator_.stat(key);
+        if (!st || S_ISDIR(st->st_mode)) continue;
+        if (st->st_nlink > (locator_.journal().attic().contains(key) ? 2U : 1U)) linked.insert(key);
+    }
+    if (linked.empty()) return;
+    locator_.scan(linked, [&](const ObjectKey& key, const Locator::Seen& seen) {
+        const auto path = live_.path(seen.name);
+        if (!is_asked(path)) return true;
+        add_object(key);
+        if (const auto other = live_.path(key); other && !is_asked(other))
+            plan_.reasons.try_emplace(*other, *path + " is the same file");
+        return true;
+    });
 }
 
 void KeepPlanner::add(const NameKey& at, const std::string& why) {

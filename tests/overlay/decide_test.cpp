@@ -239,6 +239,26 @@ TEST_F(Deciding, LinksOfAFileStayTogether) {
     EXPECT_EQ(text("a"), "two\n");
 }
 
+// The change is known by the name that it was made by.
+TEST_F(Deciding, AFileIsAcceptedByEachOfItsNamesS62) {
+    for (const char* const accepted : {"d", "d/link"}) {
+        before("f", "one\n");
+        before("d/e", "one\n");
+        std::filesystem::create_hard_link(raw() / "f", raw() / "d/link");
+        begin();
+        replace("f", "two\n");
+        replace("d/e", "two\n");
+        make("rest", "made\n");
+        EXPECT_THAT(needed(keep({accepted})), ElementsAre("f"));
+        discard();
+        EXPECT_EQ(text("f"), "two\n");
+        EXPECT_EQ(text("d/link"), "two\n");
+        EXPECT_EQ(text("d/e"), std::string(accepted) == "d" ? "two\n" : "one\n");
+        world_.reset();
+        std::filesystem::remove_all(raw());
+    }
+}
+
 TEST_F(Deciding, NamesThatChangedPlacesGoTogether) {
     before("a/x", "one\n");
     before("b/y", "one\n");
