@@ -179,12 +179,7 @@ Result<CheckReport> Journal::check() {
     Progress progress("checking", deltas.size());
     for (const DeltaNumber number : deltas) {
         progress.step();
-        TRY_ASSIGN(const bool unsealed, is_unsealed(number));
-        std::optional<std::vector<DeltaSeal>> seals;
-        if (!unsealed) {
-            const std::lock_guard lock(store_mutex_);
-            seals = store_->seals(number);
-        }
+        TRY_ASSIGN(const auto seals, seals_of(number));
         TRY_ASSIGN(const Delta delta, check_delta(state_dir_.deltas(), number, seals, report));
         collect_types(delta, types);
     }

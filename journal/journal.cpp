@@ -253,29 +253,34 @@ Result<> Journal::seal_old_deltas() {
 }
 
 /// The open interval's, and the one that a restore is making.
-Result<bool> Journal::is_unsealed(DeltaNumber number) {
+Result<std::optional<std::vector<DeltaSeal>>> Journal::seals_of(DeltaNumber number) {
     const std::lock_guard lock(store_mutex_);
-    TRY_ASSIGN(const Head head, store_->head());
-    if (number == head.open_delta) return true;
-    TRY_ASSIGN(const std::optional<Pending> pending, store_->pending());
-    return (pending && pending->inverse == number) || store_->lacks_seals();
+    std::vector<DeltaSeal> seals = store_->seals(number);
+    if (seals.empty()) {
+        TRY_ASSIGN(const Head head, store_->head());
+        TRY_ASSIGN(const std::optional<Pending> pending, store_->pending());
+        if (number == head.open_delta || (pending && pending->inverse == number) ||
+            store_->lacks_seals())
+            return std::optional<std::vector<DeltaSeal>>();
+    }
+    return std::optional(std::move(seals));
 }
 
 Result<Delta> Journal::read_delta(DeltaNumber number) {
     const int deltas = state_dir_.deltas();
-    std::vector<DeltaSeal> seals;
-    {
-        const std::lock_guard lock(store_mutex_);
-        seals = store_->seals(number);
+    TRY_ASSIGN(auto seals, seals_of(number));
+    for (;;) {
+        TRY_ASSIGN(const std::string log, read_whole(deltas, delta_log_name(number)));
+        const Result<> whole = seals ? check_seal(deltas, number, log, *seals) : Result<>();
+        if (whole) {
+            TRY_ASSIGN(ParsedDelta parsed, parse_delta(std::as_bytes(std::span(log)), number));
+            return std::move(parsed.delta);
+        }
+        // Somebody may have sealed or compressed it meanwhile.
+        TRY_ASSIGN(auto now, seals_of(number));
+        if (now == seals) return whole.error();
+        seals = std::move(now);
     }
-    TRY_ASSIGN(const std::string log, read_whole(deltas, delta_log_name(number)));
-    bool unsealed = false;
-    if (seals.empty()) {
-        TRY_ASSIGN(unsealed, is_unsealed(number));
-    }
-    if (!unsealed) TRY(check_seal(deltas, number, log, seals));
-    TRY_ASSIGN(ParsedDelta parsed, parse_delta(std::as_bytes(std::span(log)), number));
-    return std::move(parsed.delta);
 }
 
 NoteSeal Journal::note_seals() {

@@ -121,7 +121,8 @@ class Journal {
     Result<> take_unclaimed();
     Result<> settle(const std::string& mark);
     Result<> seal_old_deltas();
-    Result<bool> is_unsealed(DeltaNumber number);
+    /// Nothing for one that has none yet.
+    Result<std::optional<std::vector<DeltaSeal>>> seals_of(DeltaNumber number);
 
     UniqueFd workspace_;
     StateDir state_dir_;
