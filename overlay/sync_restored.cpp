@@ -20,17 +20,17 @@ Result<> sync_directory(Locator& locator, const ObjectKey& key) {
     return sys::sync(fd.get());
 }
 
-Result<> sync_object(Locator& locator, const ObjectKey& key) {
-    TRY_ASSIGN(const struct stat st, locator.stat(key));
-    if (S_ISDIR(st.st_mode)) return sync_directory(locator, key);
-    if (!S_ISREG(st.st_mode)) return Error(EINVAL);
+Result<> sync_object(Locator& locator, const ObjectKey& key, const journal::ObjectImage& image) {
+    const mode_t mode = image.attributes ? image.attributes->mode : S_IFREG;
+    if (S_ISDIR(mode)) return sync_directory(locator, key);
+    if (!S_ISREG(mode)) return Error(EINVAL);
     TRY_ASSIGN(const HandlePtr handle, locator.object(key, Access::kRead));
     return sys::sync(handle->fd.get());
 }
 
 Result<> sync_one_by_one(const journal::Delta& delta, Locator& locator) {
     for (const auto& [key, image] : delta.objects) {
-        if (image.size || image.attributes) TRY(sync_object(locator, key));
+        if (image.size || image.attributes) TRY(sync_object(locator, key, image));
     }
     std::unordered_set<ObjectKey> parents;
     for (const auto& [at, state] : delta.names)
