@@ -162,14 +162,16 @@ Result<> KeepPlanner::ask() {
     return {};
 }
 
-// A file that was changed by another of its names is known by that one. Only a walk finds the rest.
+// A file that was changed by another of its names is known by that name. Only a walk finds the
+// others.
 void KeepPlanner::ask_links() {
     std::unordered_set<ObjectKey> linked;
     for (const ObjectKey& key : object_rows_) {
         if (plan_.left_out.objects.contains(key)) continue;
-        const auto st = locator_.stat(key);
+        auto st = locator_.stat(key);
         if (!st || S_ISDIR(st->st_mode)) continue;
-        if (st->st_nlink > (locator_.journal().attic().contains(key) ? 2U : 1U)) linked.insert(key);
+        locator_.objects().correct(*st, key);
+        if (st->st_nlink > 1) linked.insert(key);
     }
     if (linked.empty()) return;
     locator_.scan(linked, [&](const ObjectKey& key, const Locator::Seen& seen) {

@@ -61,7 +61,7 @@ Result<Explained> Workspace::explain(const std::string& path) {
     if (!policed_) return no_policy("explain the policy");
     std::uint32_t type = S_IFREG;
     TRY_ASSIGN(const HandlePtr root, objects_.open(objects_.root(), Access::kPath));
-    const auto there = sys::statx_at(root->fd.get(), path);
+    auto there = sys::statx_at(root->fd.get(), path);
     if (there) type = there->st.st_mode & S_IFMT;
     Explained explained = overlay::explain(policed_->rulebook().now(), path, type);
     if (there && type == S_IFREG && there->st.st_nlink > 1 && explained.agent.may_read &&
@@ -69,8 +69,8 @@ Result<Explained> Workspace::explain(const std::string& path) {
         explained.agent.may_read = false;
         explained.agent.reading = "the rule for another name of the same file";
     }
-    const bool in_attic = there && journal_->attic().contains(key_of(*there));
-    if (there && type == S_IFREG && there->st.st_nlink == (in_attic ? 2U : 1U)) {
+    if (there) objects_.correct(there->st, key_of(*there));
+    if (there && type == S_IFREG && there->st.st_nlink == 1) {
         explained.tracked = policed_->spares_tracked(path, [&]() -> std::optional<std::string> {
             const auto file = sys::open_at(root->fd.get(), path, O_PATH | O_NOFOLLOW);
             return file ? PolicedTree::bytes_in(file->get()) : std::nullopt;
