@@ -1,11 +1,9 @@
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <optional>
 
-#include "base/syscalls.h"
 #include "cli/commands/commands.h"
 #include "cli/decision.h"
 #include "cli/editing_room.h"
@@ -36,16 +34,19 @@ Result<> check_can_ask() {
                  "`unwrite commit --yes` accepts without asking");
 }
 
-/// Who types a checkpoint's name means to accept what came before it; only paths can be.
-Result<> refuse_state(Context& context, Workspace& workspace, const std::string& word) {
-    if (sys::stat_at(AT_FDCWD, absolute_path(context.base, word))) return {};
-    TRY_ASSIGN(const bool state, names_state(workspace.operations(), context.base, word));
-    if (!state) return {};
-    return Error(ErrorKind::kUsage, EINVAL,
-                 "commit: " + quote_name(word) +
-                     " is a state; only paths, or everything, can be "
-                     "accepted",
-                 "`unwrite task` begins a new task here and keeps the history");
+/// A path was not found. A user who typed the name of a state wanted to accept everything before
+/// it, which commit cannot do.
+Error explain_not_found(Context& context, Workspace& workspace, const CommitOptions& options,
+                        const Error& error) {
+    for (const std::string& word : options.paths) {
+        const auto state = names_state(workspace.operations(), context.base, word);
+        if (!state || !*state) continue;
+        return Error(ErrorKind::kUsage, EINVAL,
+                     "commit: " + quote_name(word) +
+                         " is a state; only paths, or everything, can be accepted",
+                     "`unwrite task` begins a new task here and keeps the history");
+    }
+    return error;
 }
 
 Result<int> commit_paths(Context& context, Workspace& workspace, std::vector<std::string> paths,
@@ -96,14 +97,17 @@ Result<int> commit(Context& context, const CommitOptions& options) {
     std::vector<std::string> paths;
     for (const std::string& path : options.paths) {
         TRY_ASSIGN(paths.emplace_back(), workspace.inside(context.base, path));
-        TRY(refuse_state(context, workspace, path));
     }
     if (options.git) TRY(expect_git_message(options.text));
     TRY(finish_edits(context, workspace, Before::kAccept));
     // The root's path is everything.
     const bool whole = std::find(paths.begin(), paths.end(), "") != paths.end();
-    if (!paths.empty() && !whole)
-        return commit_paths(context, workspace, std::move(paths), options);
+    if (!paths.empty() && !whole) {
+        auto done = commit_paths(context, workspace, std::move(paths), options);
+        if (!done && done.error().kind() == ErrorKind::kNotFound)
+            return explain_not_found(context, workspace, options, done.error());
+        return done;
+    }
     if (options.dry_run) {
         return Error(ErrorKind::kUsage, EINVAL, "commit: --dry-run needs paths",
                      "`unwrite status` shows what a commit of everything accepts");
