@@ -102,8 +102,8 @@ Result<Discarding> ask_to_discard(Context& context, Workspace& workspace, const 
 
 Result<overlay::Moved> discard_part(overlay::Operations& operations, const Discardable& what,
                                     Discarding part, bool dry_run) {
-    const std::string& session = part == Discarding::kRun ? what.run : what.session;
-    return operations.revert(asker(), session.empty() ? ":agents" : session, dry_run);
+    const bool of_run = part == Discarding::kRun || !what.since.empty();
+    return operations.revert(asker(), of_run ? what.run : ":agents", dry_run);
 }
 
 }  // namespace unwrite::cli

@@ -10,11 +10,10 @@ namespace unwrite::cli {
 
 /// What is to be discarded.
 struct Discardable {
-    std::string since;    ///< everything since this node; "" for the whole task
-    std::string session;  ///< of the run that `since` began; "" for the whole task
-    std::string run;      ///< the session of the run that has ended; "" where none has
-    Act act;              ///< the discard of everything
-    bool whole = false;   ///< all of it or nothing
+    std::string since;   ///< everything since this node; "" for the whole task
+    std::string run;     ///< the session of the run that has ended; "" if none has
+    Act act;             ///< the discard of everything
+    bool whole = false;  ///< all of it or nothing
 };
 
 enum class Discarding {
@@ -27,13 +26,13 @@ enum class Discarding {
 
 /// Says since when it goes back, how many files of whom that are, what changed behind the mount,
 /// and which commits, branches, tags and stash entries of git go. Then it asks, first for the
-/// run's changes alone where other agents made some of the rest, or for the agents' alone where the
-/// user did. Discards nothing.
+/// run's changes alone if other agents made some of the rest, or for the agents' alone if the user
+/// did. Discards nothing.
 Result<Discarding> ask_to_discard(Context& context, Workspace& workspace, const Discardable& what);
 
-/// Takes back `part`, kRun or kAgents: what agents changed in the whole task, or in the run alone.
-/// What others changed too so that it cannot be told apart: of the whole task it is kConflict, and
-/// nothing is done; of a run it stays, and is in `left`.
+/// Takes back `part`: with kRun the changes of the run, with kAgents those of all agents in the
+/// whole task, or of the run if `since` is where it began. Others may have changed the same lines.
+/// In a whole task that is kConflict, and nothing is done. In a run they stay, and are in `left`.
 Result<overlay::Moved> discard_part(overlay::Operations& operations, const Discardable& what,
                                     Discarding part, bool dry_run);
 

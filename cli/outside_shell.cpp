@@ -21,9 +21,8 @@ std::string current_directory() {
     return ::getcwd(room.data(), room.size()) != nullptr ? room.data() : "";
 }
 
-/// The current directory, found by its path, is another one: a mount came over it.
-bool is_outside_mount() {
-    const std::string path = current_directory();
+/// `path` names the current directory, but now leads to another one: a mount came over it.
+bool is_covered(const std::string& path) {
     if (path.empty() || path[0] != '/') return false;
     const Result<struct stat> there = sys::stat_at(AT_FDCWD, path);
     if (!there) return false;
@@ -35,7 +34,8 @@ bool is_outside_mount() {
 
 void tell_outside(Context& context, const Workspace& workspace) {
     if (std::getenv(kShellVariable) != nullptr || !workspace.mount()) return;
-    if (!control::is_within(current_directory(), workspace.root()) || !is_outside_mount()) return;
+    const std::string path = current_directory();
+    if (!control::is_within(path, workspace.root()) || !is_covered(path)) return;
     context.notes.line(
         "This shell is outside the mount, so what you change in it is not recorded. To enter: cd "
         ".");

@@ -102,8 +102,7 @@ Result<Turn> accept(Context& context, Workspace& workspace, const Question& ques
 }
 
 Result<Turn> take_back(Context& context, Workspace& workspace, const Question& question) {
-    const bool run = !question.discard_to.empty();
-    const Discardable what{question.discard_to, run ? question.session : "", question.session,
+    const Discardable what{question.discard_to, question.session,
                            act_of(workspace.operations(), question), false};
     TRY_ASSIGN(const Discarding wanted, ask_to_discard(context, workspace, what));
     if (wanted == Discarding::kUnanswered) return Turn::kUnanswered;

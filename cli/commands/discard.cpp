@@ -103,7 +103,7 @@ Result<int> discard_task(Context& context, Workspace& workspace, const DiscardOp
     const Act act = [&](overlay::Consent consent) {
         return workspace.operations().discard(asker(), options.purge, consent);
     };
-    const Discardable what{"", "", "", act, options.purge};
+    const Discardable what{"", "", act, options.purge};
     if (options.dry_run) return restore(context, true, kOfTask, act);
     Discarding wanted = Discarding::kAll;
     if (!options.yes) {
