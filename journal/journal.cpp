@@ -252,7 +252,7 @@ Result<> Journal::seal_old_deltas() {
     return store_->begin_seals(seals);
 }
 
-/// The open interval's, and the one that a restore is making.
+/// The delta of the open interval has none, nor has the one that a restore is making.
 Result<std::optional<std::vector<DeltaSeal>>> Journal::seals_of(DeltaNumber number) {
     const std::lock_guard lock(store_mutex_);
     std::vector<DeltaSeal> seals = store_->seals(number);

@@ -121,7 +121,7 @@ class Journal {
     Result<> take_unclaimed();
     Result<> settle(const std::string& mark);
     Result<> seal_old_deltas();
-    /// Nothing for one that has none yet.
+    /// Nothing for a delta that is not sealed yet.
     Result<std::optional<std::vector<DeltaSeal>>> seals_of(DeltaNumber number);
 
     UniqueFd workspace_;

@@ -19,13 +19,13 @@ TEST(Digest, KnownAnswers) {
               "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-// Around the length at which the padding needs a block of its own.
 TEST(Digest, Sha1OfGitsEmptyFile) {
     const std::string digest = sha1_of(std::string("blob 0\0", 7));
     ASSERT_EQ(digest.size(), 20U);
     EXPECT_EQ(digest.substr(0, 4), "\xe6\x9d\xe2\x9b");
 }
 
+// Around the length at which the padding needs a block of its own.
 TEST(Digest, LengthsAroundABlock) {
     EXPECT_EQ(hex_of(std::string(55, 'a')),
               "9f4390f8d30c2dd92ec9f095b65e2b9ae9b0a925a5258e241c9f1e910f734318");

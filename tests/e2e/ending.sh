@@ -169,7 +169,7 @@ S54_S60_D_after_a_run_beside_another_offers_its_own_first() {
     begin
     u run --session other --on-exit keep -- sh -c 'echo other >of_other; until [ -e f.done ]; do sleep 0.05; done
         echo other >also_of_other; until [ -e done ]; do sleep 0.05; done' &
-    until [[ -e of_other ]]; do sleep 0.05; done
+    wait_for "the other run" test -e of_other
     say "no is not yes to all"
     on_a_terminal "[K]eep=d" "keep the others? (y/n)=n" "Discard all changes from this task? (y/n)=n" "[K]eep=d" \
         "Discard only the changes of this run, and keep the others? (y/n)=y" \

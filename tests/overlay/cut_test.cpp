@@ -212,7 +212,7 @@ TEST_F(CutTest, S67_a_clean_end_proves_everything) {
     EXPECT_EQ(actor().read("text").value_or(""), "changed");
 }
 
-// Everybody waits for a restore, and it would wait for what others have written to that disk.
+// Nothing can write during a restore, so a small one must not wait for other programs' data.
 TEST_F(CutTest, S63_a_small_restore_does_not_sync_the_filesystem) {
     open();
     replace("text", "changed");
