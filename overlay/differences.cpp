@@ -334,21 +334,26 @@ bool Comparison::is_moved(const NameKey& at) const {
 
 void Comparison::book(Change& change, const NameKey* name, const ObjectKey& object) const {
     std::set<OriginNumber> origins(change.origins.begin(), change.origins.end());
+    const auto add_all_of = [&](const ObjectKey& key) {
+        between_.each_imaging(key, [&](const LayerPtr& layer) {
+            const auto& more = layer->object(key)->origins;
+            origins.insert(more.begin(), more.end());
+            return true;
+        });
+    };
     if (name != nullptr) {
         between_.each_naming(*name, [&](const LayerPtr& layer) {
-            const auto& more = layer->name(*name)->origins;
-            origins.insert(more.begin(), more.end());
+            const journal::NameState& state = *layer->name(*name);
+            origins.insert(state.origins.begin(), state.origins.end());
+            // Who wrote to a file that somebody then saved as a new one changed it as well.
+            const auto& replaced = state.image.object;
+            if (replaced && S_ISREG(state.image.type) && !newer_.path(*replaced))
+                add_all_of(*replaced);
             return true;
         });
     }
     // The times of a directory change with every name in it, whoever made that.
-    if (name == nullptr || !S_ISDIR(change.type)) {
-        between_.each_imaging(object, [&](const LayerPtr& layer) {
-            const auto& more = layer->object(object)->origins;
-            origins.insert(more.begin(), more.end());
-            return true;
-        });
-    }
+    if (name == nullptr || !S_ISDIR(change.type)) add_all_of(object);
     change.origins.assign(origins.begin(), origins.end());
 }
 

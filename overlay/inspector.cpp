@@ -218,21 +218,31 @@ Result<> Inspector::add_in_made_directories(Desk& desk, const Step& step, View& 
         found[path].insert(by.begin(), by.end());
     };
     TRY_ASSIGN(const auto layers, layers_of(desk, step));
+    std::map<ObjectKey, std::pair<std::string, mode_t>> saved_anew;  // by what was there before
     for (const LayerPtr& layer : layers) {
         for (const auto& [at, state] : layer->delta.names) {
             const auto path = newer.path(at);
-            if (!path || !is_taken(step.filter, state.origins)) continue;
+            const auto& was = state.image.object;
+            const bool replaced = was && S_ISREG(state.image.type) && !newer.path(*was);
+            const bool is_its = is_taken(step.filter, state.origins);
+            if (!path || (!is_its && !replaced)) continue;
             TRY_ASSIGN(const auto there, newer.at(at));
-            if (there) add(*path, ChangeKind::kCreated, there->type, state.origins);
+            if (!there) continue;
+            if (is_its) add(*path, ChangeKind::kCreated, there->type, state.origins);
+            if (replaced) saved_anew.try_emplace(*was, *path, there->type);
         }
         for (const auto& [key, image] : layer->delta.objects) {
-            const auto& path = newer.path(key);
-            if (!path || !is_taken(step.filter, image.origins)) continue;
-            const std::string known = *path;
-            TRY_ASSIGN(const auto there, newer.object(key));
-            // The times of a directory change with every name in it.
-            if (there && !S_ISDIR(there->type))
-                add(known, ChangeKind::kModified, there->type, image.origins);
+            if (!is_taken(step.filter, image.origins)) continue;
+            if (const auto& path = newer.path(key)) {
+                const std::string known = *path;
+                TRY_ASSIGN(const auto there, newer.object(key));
+                // The times of a directory change with every name in it.
+                if (there && !S_ISDIR(there->type))
+                    add(known, ChangeKind::kModified, there->type, image.origins);
+            } else if (const auto now = saved_anew.find(key); now != saved_anew.end()) {
+                const auto& [name, type] = now->second;
+                add(name, ChangeKind::kModified, type, image.origins);
+            }
         }
     }
     for (auto& [path, change] : rows) {

@@ -57,6 +57,7 @@ class Planner {
     Result<bool> can_take(const Remains& remains, const ReplacedFile& file);
     Result<> check_names();
     Result<bool> check_name(const NameImage& image);
+    bool came_back_at(const NameKey& at, const ObjectKey& key);
     bool stood_in_removed(const NameKey& at, const LayerPtr& layer);
     Result<> check_work_of_others();
     Result<> check_lost_work();
@@ -279,12 +280,23 @@ Result<bool> Planner::check_name(const NameImage& image) {
     }
     // A directory can be at one name only, and so is a file that was moved on: where it is now must
     // be taken back too.
-    if (S_ISDIR(image.type) || moved_on_.contains(*image.object)) {
-        const auto elsewhere = live_.name_of(*image.object);
-        if (elsewhere && !plan_.images.names.contains(*elsewhere))
-            conflict_at(image.at, live_.path(*elsewhere), *image.object);
-    }
+    const auto elsewhere = live_.name_of(*image.object);
+    if (!elsewhere || plan_.images.names.contains(*elsewhere)) return true;
+    if (S_ISDIR(image.type) || moved_on_.contains(*image.object) ||
+        came_back_at(*elsewhere, *image.object))
+        conflict_at(image.at, live_.path(*elsewhere), *image.object);
     return true;
+}
+
+// It had been removed, and somebody else's undo put it there again; a link is made of what is
+// there.
+bool Planner::came_back_at(const NameKey& at, const ObjectKey& key) {
+    const auto touched = touches_.names.find(at);
+    if (touched == touches_.names.end() || touched->second.empty()) return false;
+    const NameTouch& last = touched->second.back();
+    const auto removal = removals_.find(key);
+    return last.others && removal != removals_.end() && removal->second.part < last.part &&
+           !view_before(last.part).path(key);
 }
 
 // The name stood below something that the selection itself had made: climbs as things were at the

@@ -376,5 +376,45 @@ TEST_F(Stepping, S57_WhoGoesOnToWhatWasLeftHasNothingToRedo) {
     EXPECT_EQ(joined(files()), "a old");
 }
 
+TEST_F(Stepping, S60_ARunHasTheFilesThatSomebodySavedAnewSince) {
+    const std::string text = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
+    const auto number = begin_run(kOne, "work");
+    as_user();
+    ASSERT_EQ(actor().mkdir("d", 0755), 0);
+    for (const char* path : {"a", "d/a"}) {
+        as_user();
+        make(path, text);
+        as(kOne);
+        ASSERT_EQ(actor().write(path, 0, "0\n"), 0);
+        as_user();
+        make("new", "0\n2\n3\n4\n5\n6\n7\n8\n9\nuser\n");
+        ASSERT_EQ(actor().rename("new", path, 0), 0);
+    }
+    end_run(number);
+    EXPECT_EQ(log(), (Lines{"run work: a d/a", "step: a d", "root"}));
+    ASSERT_ASSIGN(const auto moved,
+                  operations().revert(World::asker(), node_of("run work: a d/a"), false));
+    EXPECT_EQ(moved.merged, (Lines{"a", "d/a"}));
+    EXPECT_EQ(actor().read("a").value_or(""), text + "user\n");
+}
+
+// An undo in the middle of a run had brought it back under an older name.
+TEST_F(Stepping, S60_AFileThatCameBackElsewhereIsNotPutAtASecondName) {
+    run(kOne, [&] { ASSERT_EQ(actor().rename("old", "moved", 0), 0); });
+    const std::string renaming = node_of("run work: moved");
+    const auto two = begin_run(kTwo, "two");
+    as(kTwo);
+    ASSERT_EQ(actor().unlink("moved"), 0);
+    as_user();
+    ASSERT_OK(operations().revert(World::asker(), renaming, false));
+    ASSERT_EQ(files(), (Lines{"old"}));
+    end_run(two);
+    const auto refused = undo(1);
+    EXPECT_EQ(files(), (Lines{"old"}));
+    EXPECT_KIND(ErrorKind::kConflict, refused);
+    ASSERT_OK(redo());
+    EXPECT_EQ(files(), (Lines{}));
+}
+
 }  // namespace
 }  // namespace unwrite::tests
