@@ -128,4 +128,14 @@ std::string_view CanonicalView::line(std::size_t number) const {
     return text;
 }
 
+std::string numbered_lines(std::string_view text, std::uint64_t first) {
+    const CanonicalView view(text);
+    std::string numbered;
+    for (std::size_t line = 1; line <= view.line_count(); ++line) {
+        numbered += std::to_string(first + line - 1) + "\t";
+        numbered += std::string(view.line(line)) + "\n";
+    }
+    return numbered;
+}
+
 }  // namespace unwrite::edit

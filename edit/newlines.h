@@ -60,4 +60,7 @@ class CanonicalView {
     std::vector<std::size_t> shortened_;    ///< where the view has one byte for a CRLF
 };
 
+/// "12<tab>text", a line each, as line numbers are given to Edit; `first` is the first line's.
+std::string numbered_lines(std::string_view text, std::uint64_t first);
+
 }  // namespace unwrite::edit

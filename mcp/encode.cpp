@@ -186,7 +186,7 @@ std::string text_of(const overlay::Status& status) {
     std::string text = files_words(status) + (status.changes.empty() ? ".\n" : ":\n");
     text += lines_of(status.changes);
     if (!status.checkpoint.empty())
-        text += "Newest open checkpoint: " + edit::displayed(status.checkpoint) + "\n";
+        text += "Newest open checkpoint with a name: " + edit::displayed(status.checkpoint) + "\n";
     if (status.wounded) text += "The workspace is wounded: `unwrite recover` is needed.\n";
     return text;
 }

@@ -14,17 +14,6 @@ overlay::EditRoom edit_room(const ToolSession& session, Room& room) {
     return {room.operations(), room.files(), asker_of(session, room)};
 }
 
-// "12<tab>text", a line each, as line numbers are given to Edit.
-std::string numbered(const std::string& text, std::uint64_t first) {
-    const edit::CanonicalView view(text);
-    std::string shown;
-    for (std::size_t line = 1; line <= view.line_count(); ++line) {
-        shown += std::to_string(first + line - 1) + "\t";
-        shown += std::string(view.line(line)) + "\n";
-    }
-    return shown;
-}
-
 Result<ToolAnswer> read(ToolSession& session, const Json& json) {
     constexpr std::uint64_t most = UINT32_MAX;
     TRY_ASSIGN(const Arguments arguments,
@@ -40,15 +29,10 @@ Result<ToolAnswer> read(ToolSession& session, const Json& json) {
     TRY_ASSIGN(const overlay::ReadAnswer answer, session.editing.read(room, path, lines));
     session.has_read = true;
     const std::string shown = edit::displayed(answer.path);
-    const std::string range =
-        std::to_string(answer.lines.start) + "-" + std::to_string(answer.lines.end);
-    const std::string message = shown + ": lines " + range + " of " +
-                                std::to_string(answer.line_count) + ", newline_kind " +
-                                std::string(edit::name_of(answer.newline)) + ", file_hash " +
-                                to_text(answer.hash);
+    const std::string message = overlay::facts_of(answer);
     const char* next = "Edit can change these lines.";
     ToolAnswer tool;
-    tool.text = with_numbers ? numbered(answer.text, answer.lines.start) : answer.text;
+    tool.text = with_numbers ? edit::numbered_lines(answer.text, answer.lines.start) : answer.text;
     tool.facts = message + "\nnext: " + next;
     tool.structured = answer_json(false, message, next,
                                   Json{{"path", shown},

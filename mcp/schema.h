@@ -29,6 +29,9 @@ inline Json object_schema(Json properties, Json required = Json::array()) {
     return schema;
 }
 
+/// A list of changes of files, as encode() has them.
+Json changes_schema();
+
 /// The schema of a tool's answers: `members`, and those that every answer has or may have. Only
 /// these are required: an answer that says why nothing was done has no others.
 Json answer_schema(Json members);

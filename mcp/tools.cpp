@@ -5,6 +5,7 @@
 #include "mcp/file_tools.h"
 #include "mcp/history_tools.h"
 #include "mcp/revert_tool.h"
+#include "mcp/rollback_tool.h"
 
 namespace unwrite::mcp {
 
@@ -83,11 +84,8 @@ Foreseen foresee(const Tool& tool, ToolSession& session, const Json& arguments) 
     const std::string text = question(tool, arguments);
     if (tool.call == call_edit) return foresee_edit(session, arguments, text);
     if (tool.call == call_undo) return foresee_undo(session, arguments, text);
-    if (tool.call != call_rollback) return {.text = text, .all = text};
-    ToolAnswer dry = call_rollback(session, as_dry_run(arguments));
-    if (dry.failed) return {.refusal = std::move(dry)};
-    const std::string all = text + "\n" + dry.text;
-    return {.text = shortened(all), .all = all};
+    if (tool.call == call_rollback) return foresee_rollback(session, arguments, text);
+    return {.text = text, .all = text};
 }
 
 Json answer_json(bool failed, const std::string& message, const std::string& next,
@@ -102,6 +100,19 @@ ToolAnswer failed(const Error& error) {
                       ""};
     if (!error.advice().empty()) answer.facts = "next: " + error.advice();
     return answer;
+}
+
+ToolAnswer told(bool is_failure, const std::string& message, const std::string& next,
+                const Json& members) {
+    return {is_failure, message, answer_json(is_failure, message, next, members), "next: " + next};
+}
+
+ToolAnswer with_log(Result<ToolAnswer> answer) {
+    if (answer) return *std::move(answer);
+    const Error& error = answer.error();
+    const bool is_for_people = error.advice().find("Call ") == std::string::npos;
+    if (error.kind() != ErrorKind::kNotFound || !is_for_people) return failed(error);
+    return failed(error.with_advice("Call log with all true: it lists the nodes and checkpoints."));
 }
 
 ToolAnswer refuse(const Tool& tool, const Json& arguments, const Error& error) {

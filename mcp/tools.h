@@ -73,6 +73,11 @@ std::string shortened(const std::string& text);
 Foreseen foresee(const Tool& tool, ToolSession& session, const Json& arguments);
 
 ToolAnswer failed(const Error& error);
+/// An answer with `message` and what to do next; `members` as the output schema says.
+ToolAnswer told(bool is_failure, const std::string& message, const std::string& next,
+                const Json& members);
+/// Errors speak to people at a shell. For what was not found the model has a tool, log.
+ToolAnswer with_log(Result<ToolAnswer> answer);
 /// The same in the shape of that tool, with what the arguments say of the file.
 ToolAnswer refuse(const Tool& tool, const Json& arguments, const Error& error);
 /// The structured part of an answer: `members` behind status, message and next, which all have.

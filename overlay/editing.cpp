@@ -149,6 +149,13 @@ EditRecord undo_record(const EditPlan& plan) {
 
 }  // namespace
 
+std::string facts_of(const ReadAnswer& answer) {
+    return edit::displayed(answer.path) + ": lines " + std::to_string(answer.lines.start) + "-" +
+           std::to_string(answer.lines.end) + " of " + std::to_string(answer.line_count) +
+           ", newline_kind " + std::string(edit::name_of(answer.newline)) + ", file_hash " +
+           to_text(answer.hash);
+}
+
 // A mark is asked for after the bytes were read: whoever writes them back after another write makes
 // another mark, then or later.
 edit::SeenCheck Editing::seen(EditRoom& room) {

@@ -33,6 +33,9 @@ struct ReadAnswer {
     edit::Newline newline = edit::Newline::kLf;
 };
 
+/// "main.c: lines 3-9 of 120, newline_kind LF, file_hash sha256:..."
+std::string facts_of(const ReadAnswer& answer);
+
 struct EditAnswer {
     bool failed = false;
     std::string text{};  ///< what is shown: the diff, "No changes applied.", or the reason

@@ -91,7 +91,7 @@ void add_edit(CLI::App& app, Context& context) {
     command->add_option("--end-line", options->end, "Last line to replace");
     command->add_option("--content", options->content, "The new text of these lines");
     command->add_option("--hash", options->hash,
-                        "Only edit if the file still has this hash (from \"read --json\")");
+                        "Only edit if the file still has this hash (from \"unwrite read\")");
     describe(*command,
              {.usage = "[OPTIONS] PATH (--old TEXT --new TEXT | --start-line N --end-line N "
                        "--content TEXT)",

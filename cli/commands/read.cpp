@@ -15,6 +15,8 @@ struct ReadOptions {
     std::string path;
     std::uint64_t start = 0;
     std::uint64_t end = 0;
+    bool with_numbers = false;
+    bool without_numbers = false;
 };
 
 Result<int> read(Context& context, const ReadOptions& options) {
@@ -28,8 +30,13 @@ Result<int> read(Context& context, const ReadOptions& options) {
                                 options.end == 0 ? UINT64_MAX : options.end};
     }
     TRY_ASSIGN(const overlay::ReadAnswer answer, editing.read(room, path, lines));
+    const bool with_numbers =
+        !options.without_numbers && (lines.has_value() || options.with_numbers);
+    const std::string text =
+        with_numbers ? edit::numbered_lines(answer.text, answer.lines.start) : answer.text;
     if (!context.json) {
-        context.out.print(context.out.is_terminal() ? harmless(answer.text) : answer.text);
+        context.out.print(context.out.is_terminal() ? harmless(text) : text);
+        context.notes.line(overlay::facts_of(answer));
         return kDone;
     }
     context.out.line(
@@ -39,7 +46,8 @@ Result<int> read(Context& context, const ReadOptions& options) {
                                     {"line_count", answer.line_count},
                                     {"file_hash", to_text(answer.hash)},
                                     {"newline_kind", std::string(edit::name_of(answer.newline))},
-                                    {"content", answer.text}}));
+                                    {"line_numbers", with_numbers},
+                                    {"content", text}}));
     return kDone;
 }
 
@@ -52,11 +60,19 @@ void add_read(CLI::App& app, Context& context) {
     command->add_option("PATH", options->path, "The file")->required();
     command->add_option("--start-line", options->start, "First line, counted from 1");
     command->add_option("--end-line", options->end, "Last line");
-    describe(*command,
-             {.usage = "[OPTIONS] PATH",
-              .examples = {
-                  {"unwrite read main.c --start-line 10 --end-line 20", "ten lines or so"},
-                  {"unwrite --json read main.c", "with the hash for \"unwrite edit --hash\""}}});
+    auto* with = command->add_flag("--line-numbers", options->with_numbers,
+                                   "Number the lines; this is the default for a part of the file");
+    command
+        ->add_flag("--no-line-numbers", options->without_numbers,
+                   "Print a part of the file exactly, without numbers")
+        ->excludes(with);
+    describe(
+        *command,
+        {.usage = "[OPTIONS] PATH",
+         .examples = {{"unwrite read main.c", "the whole file, exactly"},
+                      {"unwrite read main.c --start-line 10 --end-line 20", "with line numbers"}},
+         .note = "Standard error gets a line with the number of lines, the newline kind, and "
+                 "the hash that \"unwrite edit --hash\" takes."});
 }
 
 }  // namespace unwrite::cli

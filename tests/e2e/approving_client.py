@@ -149,7 +149,7 @@ def confirmed(program, directory, era, call):
     client.text("confirm", token=second)
     check(not os.path.exists("asked"), "an Undo, too, whose schema takes nothing")
     put("shown", b"x")
-    third = client.call("rollback", to="root")
+    third = client.call("rollback", to="root", include_others=True)
     check("would do this" in third["content"][0]["text"] and "shown" in
           third["content"][0]["text"], third)
     put("later", b"x")

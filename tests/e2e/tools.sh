@@ -1,5 +1,5 @@
 # The tools of an agent: `unwrite mcp` as its clients speak to it (tools_client.py, approving_client.py,
-# foreign_client.py, killed_client.py, racing_client.py, answers_client.py,
+# foreign_client.py, killed_client.py, racing_client.py, answers_client.py, rollback_client.py,
 # judged_client.py), and read, edit and apply.
 # shellcheck shell=bash
 
@@ -23,6 +23,16 @@ S140_S155_S160_errors_that_say_what_to_do() {
     python3 "$here/answers_client.py" to_act_on "$program" "$W" "$daemon"
     cd /
 }
+
+rolls_back() {
+    begin
+    python3 "$here/rollback_client.py" "$1" "$program" "$W"
+    cd /
+    check_state
+}
+S57_a_bare_rollback_goes_to_the_newest_checkpoint_of_a_connection() { rolls_back bare; }
+S60_a_rollback_names_whose_work_it_would_take_along() { rolls_back others; }
+S60_a_rollback_in_a_run_leaves_the_work_of_others_to_the_user() { rolls_back in_a_run; }
 
 S10_S142_S143_the_mount_judges_the_tools() {
     mkdir -m 700 "$W/.unwrite"
@@ -163,8 +173,20 @@ S132_S138_S153_S154_S158_read_edit_and_apply() {
     begin
     printf 'one\r\ntwo\r\n' >f
     u read f --start-line 2
+    cmp "$scratch/out" <(printf '2\ttwo\n')
+    err_has "f: lines 2-2 of 2, newline_kind CRLF, file_hash sha256:"
+    u read f --start-line 2 --no-line-numbers
     cmp "$scratch/out" <(printf 'two\r\n')
+    u read f
+    cmp "$scratch/out" f
+    err_has "f: lines 1-2 of 2, newline_kind CRLF, file_hash sha256:"
+    u read f --line-numbers
+    cmp "$scratch/out" <(printf '1\tone\n2\ttwo\n')
+    expect 2 read f --line-numbers --no-line-numbers
+    u --json read f --end-line 1
+    json 'j["line_numbers"] and j["content"] == "1\tone\n"'
     u --json read f
+    json 'not j["line_numbers"] and j["content"] == "one\r\ntwo\r\n"'
     local hash
     hash=$(json_value 'j["file_hash"]')
     expect 0 --json edit f --old two --new zwei --hash "$hash"
