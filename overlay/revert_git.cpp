@@ -86,6 +86,11 @@ Result<> spare_refreshes(States& states, std::size_t parts, const std::optional<
     return {};
 }
 
+/// A lock that came and went, of which the border between two deltas saw something.
+bool has_passed(const std::vector<NameTouch>& touches, bool stands) {
+    return !stands && !touches.empty() && !touches.front().image->image.object;
+}
+
 }  // namespace
 
 Result<> spare_git(RevertTouches& touches, const std::shared_ptr<LiveNamesOf>& names) {
@@ -100,7 +105,10 @@ Result<> spare_git(RevertTouches& touches, const std::shared_ptr<LiveNamesOf>& n
         if (is_git_index(*path))
             TRY(spare_refreshes(states, touches.parts.size(), standing, touched));
         const auto first = first_selected(touched);
-        if (!is_object(*path) || first == touched.end() || first->image->image.object) continue;
+        const bool is_new_object =
+            is_object(*path) && first != touched.end() && !first->image->image.object;
+        if (!is_new_object && !(is_git_lock(*path) && has_passed(touched, standing.has_value())))
+            continue;
         for (NameTouch& touch : touched)
             leave(touch);
         if (standing) objects.insert(*standing);

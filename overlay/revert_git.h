@@ -8,7 +8,8 @@ namespace unwrite::overlay {
 
 /// After drop_idle(). What `touches` made among a repository's objects stays: nothing can miss it,
 /// and what others did since may need it. An index that was written again with the same entries,
-/// as `git status` does, is nobody's change. Reads the indexes; errors: kSystem, kCorrupt.
+/// as `git status` does, and a lock that came and went are nobody's change. Reads the indexes;
+/// errors: kSystem, kCorrupt.
 Result<> spare_git(RevertTouches& touches, const std::shared_ptr<LiveNamesOf>& names);
 
 /// Where one of `blockers` is in a repository, or others changed its references, HEAD or index

@@ -416,5 +416,36 @@ TEST_F(Stepping, S60_AFileThatCameBackElsewhereIsNotPutAtASecondName) {
     EXPECT_EQ(files(), (Lines{}));
 }
 
+// `git status` of the user while the agent commits: a lock that is there between two of their
+// changes is nobody's work.
+TEST_F(Stepping, S47_S60_ALockOfGitThatIsGoneKeepsNothingFromGoingBack) {
+    ASSERT_EQ(actor().mkdir(".git", 0755), 0);
+    make(".git/HEAD", "main");
+    make(".git/index", "entries");
+    checkpoint("");
+    const auto refresh = [&](const std::string& entries) {
+        EXPECT_EQ(actor().create(".git/index.lock", 0644), 0);
+        EXPECT_EQ(actor().write(".git/index.lock", 0, entries), 0);
+        EXPECT_EQ(actor().rename(".git/index.lock", ".git/index", 0), 0);
+    };
+    const auto number = begin_run(kOne, "commit");
+    as(kOne);
+    ASSERT_EQ(actor().write(".git/HEAD", 0, "work"), 0);
+    make("passing", "agent");
+    as_user();
+    ASSERT_EQ(actor().create(".git/index.lock", 0644), 0);
+    ASSERT_EQ(actor().unlink("passing"), 0);  // theirs are told apart from here on
+    ASSERT_EQ(actor().write(".git/index.lock", 0, "entries"), 0);
+    ASSERT_EQ(actor().rename(".git/index.lock", ".git/index", 0), 0);
+    as(kOne);
+    refresh("entries of the agent");
+    end_run(number);
+    ASSERT_ASSIGN(const auto moved,
+                  operations().revert(World::asker(), "run-" + std::to_string(number), false));
+    EXPECT_EQ(moved.left, (Lines{}));
+    EXPECT_EQ(actor().read(".git/HEAD").value_or(""), "main");
+    EXPECT_EQ(actor().read(".git/index").value_or(""), "entries");
+}
+
 }  // namespace
 }  // namespace unwrite::tests
