@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "cli/failure.h"
 #include "cli/git_losses.h"
@@ -58,9 +59,15 @@ std::string since_words(const overlay::Status& status, const overlay::Log& log,
     return text + ":";
 }
 
-/// Nothing when there is no part that could go alone, or the answer is no.
+bool leaves_git(const overlay::Moved& kept) {
+    return std::find(kept.left.begin(), kept.left.end(), ".git") != kept.left.end();
+}
+
+/// Nothing when there is no part that could go alone, or the answer is no. `git`: what git loses;
+/// taken when it is printed.
 std::optional<Discarding> ask_for_part(Context& context, overlay::Operations& operations,
-                                       const Discardable& what, const Hands& hands) {
+                                       const Discardable& what, const Hands& hands,
+                                       std::string& git) {
     const bool beside_agents = hands.run && hands.other_agents;
     const bool beside_user = hands.user && (hands.run || hands.other_agents);
     if (what.whole || !(beside_agents || beside_user)) return std::nullopt;
@@ -72,6 +79,7 @@ std::optional<Discarding> ask_for_part(Context& context, overlay::Operations& op
         tell_failure(context, kept.error());
         return std::nullopt;
     }
+    if (!leaves_git(*kept)) context.notes.print(std::exchange(git, {}));
     print_kept(context.notes, *kept);
     const char answer = ask(context, beside_agents ? kAskForRun : kAskForAgents, kYesOrNo);
     if (answer == kNoAnswer) return Discarding::kUnanswered;
@@ -89,12 +97,14 @@ Result<Discarding> ask_to_discard(Context& context, Workspace& workspace, const 
     context.notes.print(who_lines(status.changes, log.origins));
     if (!what.since.empty()) context.notes.line("What was changed before the run stays.");
     warn_of_behind(context, foreseen);
-    const Result<std::string> git = git_losses(workspace, what.since, git_state_of(status.tags));
-    context.notes.print(git ? *git
-                            : "unwrite: could not find out what git loses: " +
-                                  harmless(git.error().message()) + ".\n");
+    const Result<std::string> found = git_losses(workspace, what.since, git_state_of(status.tags));
+    std::string git =
+        found ? *found
+              : "unwrite: could not find out what git loses: " + harmless(found.error().message()) +
+                    ".\n";
     const Hands hands = hands_in(status.changes, log.origins, what.run);
-    if (const auto part = ask_for_part(context, operations, what, hands)) return *part;
+    if (const auto part = ask_for_part(context, operations, what, hands, git)) return *part;
+    context.notes.print(git);
     const char answer = ask(context, kAskForAll, kYesOrNo);
     if (answer == kNoAnswer) return Discarding::kUnanswered;
     return answer == 'y' ? Discarding::kAll : Discarding::kNothing;

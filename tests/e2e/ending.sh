@@ -132,6 +132,32 @@ SHELL
     end
 }
 
+S63_git_that_stays_is_not_said_to_go() {
+    needs git
+    git init -q -b main "$W"
+    git -C "$W" config user.name story
+    git -C "$W" config user.email story@example.invalid
+    git -C "$W" commit -qm first --allow-empty
+    begin
+    echo before >before
+    (
+        wait_for "the agent" test -e agent.done
+        echo own >own
+        git add own
+        git commit -qm "of the user"
+        touch user.done
+    ) &
+    on_a_terminal "[K]eep=d" "keep yours? (y/n)=n" "Discard all changes from this task? (y/n)=n" "[K]eep=k" \
+        -- run -- sh -c 'echo a >a && git add a && git commit -qm "Add a"; touch agent.done; until [ -e user.done ]; do sleep 0.05; done'
+    wait $!
+    sed '/keep yours?/,$d' "$scratch/out" >"$scratch/before"
+    grep -qx '  \.git' "$scratch/before" || fail "the repository is not named as what stays"
+    ! grep -q "takes away" "$scratch/before" || fail "git is said to lose what it keeps"
+    out_has "In git, this takes away:"
+    git fsck --strict >/dev/null
+    end
+}
+
 S54_a_shell_with_job_control_gives_the_terminal_back() {
     echo one >"$W/f"
     begin
