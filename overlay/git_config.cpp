@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -192,6 +193,54 @@ bool is_path(std::string_view value) {
     return value.find('/') != std::string_view::npos;
 }
 
+// Programs that options and arguments of these run come from other settings, which are judged.
+constexpr std::string_view kPlainCommands[] = {
+    "add",     "blame",    "branch",     "checkout",  "cherry",       "cherry-pick", "clean",
+    "commit",  "describe", "diff",       "fetch",     "for-each-ref", "log",         "ls-files",
+    "ls-tree", "merge",    "merge-base", "mv",        "pull",         "push",        "reflog",
+    "reset",   "restore",  "rev-list",   "rev-parse", "revert",       "rm",          "shortlog",
+    "show",    "stash",    "status",     "switch",    "symbolic-ref", "tag",         "whatchanged"};
+
+std::vector<std::string_view> words_in(std::string_view text) {
+    std::vector<std::string_view> words;
+    for (auto end = text.begin(); end != text.end();) {
+        const auto begin = std::find_if_not(end, text.end(), is_space);
+        end = std::find_if(begin, text.end(), is_space);
+        if (begin != end) words.emplace_back(begin, end);
+    }
+    return words;
+}
+
+// They name a program, or a file to write to; git takes them cut short as well.
+constexpr std::string_view kTellingOptions[] = {"upload-pack", "receive-pack", "exec", "output",
+                                                "ext-diff"};
+
+bool is_telling_option(std::string_view word) {
+    constexpr std::string_view kQuotes = "\"'\\";
+    const std::size_t begin = word.find_first_not_of(kQuotes);
+    if (begin == std::string_view::npos || word[begin] != '-') return false;
+    if (begin != 0) return true;
+    std::string_view name = word.substr(0, word.find('='));
+    if (name.find_first_of(kQuotes) != std::string_view::npos) return true;
+    if (!name.starts_with("--") || name.size() == 2) return false;
+    name.remove_prefix(2);
+    return std::any_of(std::begin(kTellingOptions), std::end(kTellingOptions),
+                       [&](std::string_view option) { return option.starts_with(name); });
+}
+
+// What may run a program, or write outside: all but what is known not to.
+bool is_telling_alias(std::string_view value) {
+    if (value.find("::") != std::string_view::npos) return true;
+    bool is_first = true;
+    for (const std::string_view word : words_in(value)) {
+        const bool plain = std::find(std::begin(kPlainCommands), std::end(kPlainCommands), word) !=
+                           std::end(kPlainCommands);
+        if (is_first ? !plain : is_telling_option(word)) return true;
+        is_first = false;
+    }
+    return false;
+}
+
 constexpr Executing kExecuting[] = {
     {"core", "", "fsmonitor", is_program},
     {"core", "", "hookspath"},
@@ -202,7 +251,7 @@ constexpr Executing kExecuting[] = {
     {"core", "", "gitproxy"},
     {"core", "", "alternaterefscommand"},
     {"sequence", "", "editor"},
-    {"alias", "*", "*", is_command},
+    {"alias", "*", "*", is_telling_alias},
     {"pager", "*", "*", is_program},
     {"filter", "*", "clean"},
     {"filter", "*", "smudge"},
@@ -211,13 +260,18 @@ constexpr Executing kExecuting[] = {
     {"include", "*", "path"},
     {"includeif", "*", "path"},
     {"diff", "", "external"},
+    {"diff", "", "tool", is_path},
+    {"diff", "", "guitool", is_path},
     {"diff", "*", "command"},
     {"diff", "*", "textconv"},
     {"difftool", "*", "cmd"},
     {"difftool", "*", "path"},
     {"interactive", "", "difffilter"},
     {"merge", "*", "driver"},
+    {"merge", "", "tool", is_path},
+    {"merge", "", "guitool", is_path},
     {"mergetool", "*", "cmd"},
+    {"mergetool", "*", "layout"},
     {"mergetool", "*", "path"},
     {"gpg", "*", "program"},
     {"gpg", "*", "defaultkeycommand"},
@@ -245,6 +299,9 @@ constexpr Executing kExecuting[] = {
     {"man", "*", "path"},
     {"guitool", "*", "cmd"},
     {"instaweb", "", "httpd"},
+    {"instaweb", "", "modulepath"},
+    {"svn", "", "authorsprog"},
+    {"rebase", "", "instructionformat"},
     {"tar", "*", "command"},
     {"imap", "*", "tunnel"},
     {"gc", "", "recentobjectshook"},
@@ -299,21 +356,65 @@ bool leads_below_a_repository(std::string_view gitdir) {
     return owned;
 }
 
-}  // namespace
+/// Where git would check files out to; `repository` holds the configuration.
+bool leads_outside(std::string_view repository, std::string_view worktree) {
+    if (worktree.starts_with('/') || worktree.starts_with('~')) return true;
+    std::ptrdiff_t depth = 0;
+    for (const std::string_view path : {repository, worktree}) {
+        for (std::size_t begin = 0; begin < path.size();) {
+            const std::size_t end = std::min(path.find('/', begin), path.size());
+            const std::string_view part = path.substr(begin, end - begin);
+            if (part == "..") --depth;
+            if (part != ".." && part != "." && !part.empty()) ++depth;
+            if (depth < 0) return true;
+            begin = end + 1;
+        }
+    }
+    return false;
+}
 
-std::set<std::string> executing_settings(std::string_view config) {
+std::set<std::string> settings_in(std::string_view config,
+                                  const std::function<bool(const Setting&)>& tells) {
     std::set<std::string> found;
     Reader reader(config);
     while (const auto setting = reader.next()) {
-        if (executes(*setting)) found.insert(name_of(*setting));
+        if (tells(*setting)) found.insert(name_of(*setting));
     }
     return found;
+}
+
+/// The lines of a rebase that is under way with which it will run programs.
+std::set<std::string> executing_lines(std::string_view todo) {
+    std::set<std::string> found;
+    for (std::size_t begin = 0; begin < todo.size();) {
+        const std::size_t end = std::min(todo.find('\n', begin), todo.size());
+        const auto words = words_in(todo.substr(begin, end - begin));
+        if (words.size() > 1 && (words[0] == "exec" || words[0] == "x"))
+            found.insert("exec " + std::string(words[1].data(), todo.data() + end));
+        begin = end + 1;
+    }
+    return found;
+}
+
+}  // namespace
+
+std::set<std::string> executing_settings(std::string_view config) {
+    return settings_in(config, executes);
 }
 
 std::set<std::string> executing_settings(std::string_view path, std::string_view content) {
     const std::size_t slash = path.rfind('/');
     const std::string name = lower(slash == std::string_view::npos ? path : path.substr(slash + 1));
-    if (name == "config" || name == "config.worktree") return executing_settings(content);
+    const std::string_view repository = path.substr(0, slash == std::string_view::npos ? 0 : slash);
+    if (name == "config" || name == "config.worktree") {
+        return settings_in(content, [&](const Setting& setting) {
+            const bool places =
+                setting.section == "core" && setting.middle.empty() && setting.key == "worktree";
+            return executes(setting) ||
+                   (places && leads_outside(repository, setting.value.value_or("")));
+        });
+    }
+    if (name == "git-rebase-todo") return executing_lines(content);
     const std::string_view said = trimmed(content);
     if (said.empty()) return {};
     if (name == "commondir") {

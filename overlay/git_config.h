@@ -14,9 +14,11 @@ namespace unwrite::overlay {
 /// git would stop at.
 std::set<std::string> executing_settings(std::string_view config);
 
-/// The same of any file of a repository, by its name: `config` and `config.worktree`; a file `.git`
-/// that leads to another place than git's own ("gitdir: ../x"); a `commondir` that leads elsewhere
-/// than to the repository that it is in. Other names execute nothing by what they say.
+/// The same of any file of a repository, by its name and its place in the workspace: `config` and
+/// `config.worktree`, where `core.worktree` leads out of the workspace, too; a file `.git` that
+/// leads to another place than git's own ("gitdir: ../x"); a `commondir` that leads elsewhere than
+/// to the repository that it is in; the commands of a rebase that is under way ("exec make").
+/// Other names execute nothing by what they say.
 std::set<std::string> executing_settings(std::string_view path, std::string_view content);
 
 }  // namespace unwrite::overlay

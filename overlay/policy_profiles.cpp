@@ -86,6 +86,9 @@ void add_git_rules(std::vector<Rule>& rules, Subjects bind) {
         rules.back().asks_about = AsksAbout::kNewSettings;
         rules.back().itself_only = true;
     }
+    rules.push_back(rule("**/.git/**/git-rebase-todo", Action::kTell, Subjects::kEveryone,
+                         "git runs its commands"));
+    rules.back().asks_about = AsksAbout::kNewSettings;
 }
 
 }  // namespace

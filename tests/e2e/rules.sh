@@ -165,7 +165,8 @@ S44_what_git_would_execute_is_asked_about() {
     say "what git would execute is refused, and the key is named"
     local setting
     for setting in "core.fsmonitor ./x" "core.hooksPath x" "core.sshCommand ./x" "core.pager ./x" "core.editor ./x" "sequence.editor ./x" \
-        "alias.st !x" "filter.y.smudge ./x" "credential.helper ./x" "include.path ../x" "diff.y.textconv ./x" "merge.y.driver ./x" "gpg.program ./x"; do
+        "alias.st !x" "filter.y.smudge ./x" "credential.helper ./x" "include.path ../x" "diff.y.textconv ./x" "merge.y.driver ./x" "gpg.program ./x" \
+        "alias.st rebase" "diff.tool ../x" "core.worktree /tmp"; do
         ! agent "git config $setting" || fail "not refused: $setting"
         err_has ".git/config  (rename by git): **/.git/**/config (profile default): git runs what it names"
         # shellcheck disable=SC2086
@@ -231,6 +232,11 @@ S44_what_runs_outside_is_named_first() {
     u run --no-confine --on-exit keep -- git config core.fsmonitor ./x
     err_has "  ! .git/config  (core.fsmonitor = ./x)"
     git config --unset core.fsmonitor
+    say "and the commands of a rebase that an agent leaves behind"
+    git add -A && git commit -qm one && git commit -q --allow-empty -m two
+    u run --no-confine --on-exit keep -- sh -c 'GIT_SEQUENCE_EDITOR="sed -i \"1i break\"" git rebase -q -i --keep-empty -x ./evil HEAD~1'
+    err_has "  ! .git/rebase-merge/git-rebase-todo  (exec ./evil)"
+    git rebase --abort
     u discard --yes
     end
     same start

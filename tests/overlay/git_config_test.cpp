@@ -36,6 +36,10 @@ TEST(GitConfigs, WhatPeopleAndAgentsSetEveryDayExecutesNothingS44) {
 	tool = vimdiff
 [alias]
 	st = status --short
+	lg = log --oneline --graph --pretty=format:'%h - %s (%cr) <%an>' origin/main..
+	ci = commit -v
+	up = pull --rebase --prune
+	undo = reset --soft HEAD~1
 [pager]
 	log = false
 [commit]
@@ -85,7 +89,46 @@ TEST(GitConfigs, WhatGitWouldExecuteIsNamedS44) {
     EXPECT_EQ(one("[url \"ext::sh -c \"]\ninsteadOf = https://\n"),
               "url.ext::sh -c .insteadof = https://");
     EXPECT_EQ(one("[pager]\nstatus = x\n"), "pager.status = x");
+    EXPECT_EQ(one("[diff]\ntool = ../../evil\n"), "diff.tool = ../../evil");
+    EXPECT_EQ(one("[merge]\nguitool = /x/evil\n"), "merge.guitool = /x/evil");
+    EXPECT_EQ(one("[mergetool \"vimdiff\"]\nlayout = `x`\n"), "mergetool.vimdiff.layout = `x`");
+    EXPECT_EQ(one("[rebase]\ninstructionFormat = %s%nexec x\n"),
+              "rebase.instructionformat = %s%nexec x");
     EXPECT_EQ(one("[submodule \"l\"]\nupdate = !x\n"), "submodule.l.update = !x");
+}
+
+TEST(GitConfigs, AnAliasThatMayRunAProgramOrWriteElsewhereIsNamedS44) {
+    for (const char* value :
+         {"grep -O./evil x", "rebase --exec x", "bisect run x", "submodule foreach x",
+          "difftool -x x", "fetch --upload-pack=x", "fetch --up=x", "push --exec x", "push --rec x",
+          "log --output=../x", "log --outp /x", "log -p --ext-diff", "log \\\"--output=x\\\"",
+          "log -\\\"-output=x\\\"", "log \\\"\\\"--output=x", "fetch ext::x", "st", "-c a=b log",
+          "!x"}) {
+        EXPECT_EQ(executing_settings("[alias]\ns = " + std::string(value) + "\n").size(), 1U)
+            << value;
+    }
+}
+
+TEST(GitConfigs, AWorkTreeOutsideOfTheWorkspaceIsNamedS44) {
+    const auto leads = [](const char* path, const std::string& to) {
+        return executing_settings(path, "[core]\nworktree = " + to + "\n").size() == 1;
+    };
+    EXPECT_FALSE(leads(".git/modules/lib/config", "../../../lib"));
+    EXPECT_FALSE(leads("a/.git/modules/lib/config", "../../../lib"));
+    EXPECT_FALSE(leads(".git/config", ".."));
+    EXPECT_TRUE(leads(".git/config", "../.."));
+    EXPECT_TRUE(leads(".git/config", "a/../../../b"));
+    EXPECT_TRUE(leads(".git/modules/lib/config", "../../../../lib"));
+    EXPECT_TRUE(leads(".git/config", "/home/x"));
+    EXPECT_TRUE(leads(".git/config.worktree", "/home/x"));
+}
+
+TEST(GitConfigs, TheCommandsOfARebaseAreNamedS44) {
+    const char* const todo = ".git/rebase-merge/git-rebase-todo";
+    EXPECT_EQ(
+        executing_settings(todo, "pick abc one\nexec make  test\n# exec x\n  x ./evil\nexec\n"),
+        (Settings{"exec make  test", "exec ./evil"}));
+    EXPECT_EQ(executing_settings(todo, ""), Settings());
 }
 
 TEST(GitConfigs, BrokenLinesHideNothingS44) {
