@@ -17,6 +17,7 @@ END
 }
 # there: somebody is there to be asked, and reads the questions in $scratch/watched.
 there() {
+    rm -f "$scratch/there"  # of the last time
     "$program" --json approvals --watch >"$scratch/watched" 2>"$scratch/there" &
     watcher=$!
     until grep -qs Waiting "$scratch/there"; do sleep 0.02; done
