@@ -24,11 +24,10 @@ struct FileState {
     std::string path{};  ///< where it leads: one file has one such path, relative to the root
     FileKind kind = FileKind::kAbsent;
     std::uint64_t size = 0;
-    std::string bytes{};      ///< kFile that is no larger than asked for; else empty
-    std::uint32_t mode = 0;   ///< permission bits of st_mode; 0 when absent
-    std::uint64_t names = 1;  ///< hard links of a file
-    std::string link{};       ///< of a symbolic link: what is written in it
-    std::string leads_to{};   ///< and where that is; empty: not below the root
+    std::string bytes{};     ///< kFile that is no larger than asked for; else empty
+    std::uint32_t mode = 0;  ///< permission bits of st_mode; 0 when absent
+    std::string link{};      ///< of a symbolic link: what is written in it
+    std::string leads_to{};  ///< and where that is; empty: not below the root
 };
 
 /// Why what stands there cannot be edited or read; nothing when it is a file, or absent. The text
@@ -60,7 +59,6 @@ struct PlannedFile {
     std::uint32_t mode_before = 0;  ///< permission bits, when it existed
     Digest hash_before{};           ///< what must still be there when the plan is carried out
     Digest hash_after{};
-    std::uint64_t names = 1;           ///< hard links that it had
     std::optional<bool> executable{};  ///< set the mode's x bits so; nothing: leave them
 };
 

@@ -96,11 +96,8 @@ void tell(EditResponse& response, const EditPlan& plan) {
         told.newline = dominant(count_newlines(file.after));
         told.lines = new_lines(file);
     }
-    for (const PlannedFile& file : plan.files) {
-        if (!file.existed || !file.remains || file.names < 2) continue;
-        response.next += displayed(file.path) + " was one of " + std::to_string(file.names) +
-                         " names of a file (hard links). The other names keep the old text. ";
-    }
+    for (const std::string& remark : response.remarks)
+        response.next += remark + " ";
     if (!response.next.empty()) response.next += "Undo takes this edit back.";
     if (response.action != EditAction::kPatch) return;
     response.message = names.empty() ? std::string(kNoChanges) : names;

@@ -68,7 +68,8 @@ struct EditResponse {
     std::optional<std::uint64_t> patch_line{};  ///< where the patch failed, from 1
     std::optional<std::uint64_t> operation{};   ///< which operation of the patch, from 1
     std::vector<EditedFile> files{};            ///< only when the status is kOk
-    ErrorKind kind = ErrorKind::kUsage;         ///< of the error, unless the status is kOk
+    std::vector<std::string> remarks{};  ///< what became of links, owners and modes: sentences
+    ErrorKind kind = ErrorKind::kUsage;  ///< of the error, unless the status is kOk
 };
 
 /// The answer when `error` ended the edit: nothing was changed. What the response already says of

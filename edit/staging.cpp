@@ -95,7 +95,6 @@ PlannedFile without_hashes(const FileState& file, std::string after, bool remain
     plan.remains = remains;
     plan.before = file.bytes;
     plan.mode_before = file.mode;
-    plan.names = file.names;
     plan.after = std::move(after);
     return plan;
 }

@@ -57,8 +57,9 @@ class UndoFiles {
 };
 
 struct Undone {
-    std::vector<std::string> paths{};  ///< in the order of the edit
-    std::string report{};              ///< "Reverted 2 file(s):" and a line for each
+    std::vector<std::string> paths{};    ///< in the order of the edit
+    std::string report{};                ///< "Reverted 2 file(s):" and a line for each
+    std::vector<std::string> remarks{};  ///< what became of links, owners and modes: sentences
 };
 
 /// At most one entry for each session. Not thread-safe.

@@ -137,12 +137,15 @@ ToolAnswer call_undo(ToolSession& session, const Json& arguments) {
     overlay::EditRoom room = edit_room(session, **entered);
     const auto undone = session.editing.undo(room);
     if (!undone) return failed(undone.error());
-    const char* next = "Call Read for these files before you edit them again.";
+    std::string next;
+    for (const std::string& remark : undone->remarks)
+        next += remark + " ";
+    next += "Call Read for these files before you edit them again.";
     return {
         false, undone->report,
         answer_json(false, undone->report, next,
                     Json{{"reverted", undone->paths.size()}, {"paths", paths_json(undone->paths)}}),
-        std::string("next: ") + next};
+        "next: " + next};
 }
 
 Json read_description(const edit::Settings& settings) {

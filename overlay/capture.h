@@ -92,6 +92,8 @@ class Capture {
                    const journal::Attributes& attributes);
     /// The directory in which copies for a while are made: on the journal's disk.
     int scratch() const { return journal_.state_dir().deltas(); }
+    int state_directory() const { return journal_.state_dir().fd(); }
+    sys::Durable durability() const { return durable_ ? sys::Durable::kYes : sys::Durable::kNo; }
 
     /// How much of its content the open interval would hold when [offset, offset+length) were
     /// captured as well, in bytes that are copied (where nothing is shared by reflink); 0 when

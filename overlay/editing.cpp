@@ -349,6 +349,7 @@ EditAnswer Editing::finish(EditRoom& room, edit::AnsweredPlan made) {
     if (!report) return failure(std::move(response), report.error());
     if (auto done = carry_out(room, made.plan); !done)
         return failure(std::move(response), done.error());
+    response.remarks = room.files.take_remarks();
     edit::tell(response, made.plan);
     const bool is_patch = response.action == edit::EditAction::kPatch;
     std::string text = response.message;
@@ -415,6 +416,7 @@ Result<edit::Undone> Editing::undo(EditRoom& room) {
                "without this step the next edit looks again, and finds nothing to take back");
         return undone;
     }
+    undone->remarks = room.files.take_remarks();
     for (const std::string& path : undone->paths)
         observed_.forget(path);
     if (auto ended = files.end("undid the edit of"); !ended) {

@@ -227,7 +227,6 @@ Result<FileState> EditFiles::state_at(const Place& place, const std::string& pat
     if (!handle && handle.error().number() == EACCES) return denied(path, false);
     if (!handle) return std::move(handle).error();
     TRY_ASSIGN(const struct stat seen, sys::stat_fd(handle->get()));
-    state.names = seen.st_nlink;
     state.mode = seen.st_mode & 07777U;
     state.size = static_cast<std::uint64_t>(seen.st_size);
     state.kind = S_ISREG(seen.st_mode)   ? FileKind::kFile
@@ -361,7 +360,7 @@ Result<> EditFiles::exchange(unsigned long command, const Place& place, const Fi
                              const UniqueFd& nameless, std::optional<std::uint32_t> mode) const {
     ExchangeRequest request;
     if (place.name.size() >= request.name.size()) return Error(ENAMETOOLONG);
-    request.expected = {now.bytes.size(), digest_of(now.bytes)};
+    request.expected = {now.bytes.size(), digest_of(now.bytes), /*may_overwrite=*/true};
     request.mode = mode.value_or(ExchangeRequest::kKeepMode);
     request.length = static_cast<std::uint32_t>(place.name.size());
     std::copy(place.name.begin(), place.name.end(), request.name.begin());
@@ -392,6 +391,7 @@ Result<> EditFiles::put(const std::string& path, const std::optional<Digest>& ex
     TRY_ASSIGN(const Place place, place_of(path));
     const std::string temporary = temporary_name(token_, place.name);
     crash_point("edit.written");
+    const Standing was = standing(place);
     const auto now = expect(place, path, expected);
     Result<> done = now ? Result<>{} : Result<>{now.error()};
     if (!now && !file) {
@@ -405,6 +405,7 @@ Result<> EditFiles::put(const std::string& path, const std::optional<Digest>& ex
         done = put_beside(place, expected.has_value(), temporary);
     }
     if (!done) return refusal(path, done.error());
+    remark(path, was, standing(place), mode);
     // The last one of a directory syncs the names of all.
     const bool is_last = std::none_of(prepared_.begin(), prepared_.end(), [&](const auto& other) {
         return parent_of(other.first) == parent_of(path);

@@ -2,10 +2,13 @@
 // resolved beneath the root, one file a step, each step atomic. Not thread-safe.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/unique_fd.h"
@@ -67,6 +70,10 @@ class EditFiles final : public edit::Files, public edit::UndoFiles {
     Result<std::vector<std::string>> missing_directories(const std::string& path);
     Result<> make_directories(const std::vector<std::string>& paths);
 
+    /// What became of links, owners and modes of the files that were put since the last call: a
+    /// sentence for each.
+    std::vector<std::string> take_remarks() { return std::exchange(remarks_, {}); }
+
     /// Temporary names of this object: kept in one word, so that another process can clear away
     /// what a killed one left in the directories of these files.
     const std::string& token() const { return token_; }
@@ -107,6 +114,15 @@ class EditFiles final : public edit::Files, public edit::UndoFiles {
     Result<> put_nameless(const Place& place, const edit::FileState& now, const UniqueFd& file,
                           std::optional<std::uint32_t> mode) const;
     Result<> put_beside(const Place& place, bool replaces, const std::string& temporary) const;
+    /// What stands at a place, or stood there.
+    struct Standing {
+        UniqueFd file{};
+        struct stat st = {};
+        bool may_write = false;
+    };
+    static Standing standing(const Place& place);
+    void remark(const std::string& path, const Standing& was, const Standing& now,
+                std::optional<std::uint32_t> mode);
     Result<> permitted(const std::string& path, bool write, bool ask) const;
     Error denied(const std::string& path, bool write) const;
     Error refusal(const std::string& path, const Error& error) const;
@@ -119,6 +135,7 @@ class EditFiles final : public edit::Files, public edit::UndoFiles {
     // Paths whose new bytes are written: to a file without a name, or (no descriptor) to one beside
     // the old one, where nothing else can be had.
     std::map<std::string, UniqueFd> prepared_;
+    std::vector<std::string> remarks_;
 };
 
 }  // namespace unwrite::overlay

@@ -23,6 +23,9 @@ namespace unwrite::overlay {
 struct ExpectedBytes {
     std::uint64_t size = 0;
     Digest digest{};
+    /// Where a new file would cut off other names, or belong to somebody else, the new bytes may be
+    /// written over the old ones, if the caller may write to the file.
+    bool may_overwrite = false;
 };
 
 /// What the ioctl carries.

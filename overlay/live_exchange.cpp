@@ -4,7 +4,7 @@
 #include "base/crash_point.h"
 #include "base/lend_mode.h"
 #include "overlay/act_as.h"
-#include "overlay/live_tree.h"
+#include "overlay/live_swap.h"
 #include "overlay/view.h"
 
 namespace unwrite::overlay {
@@ -57,16 +57,6 @@ Result<> inherit(const Caller& caller, int old, const struct stat& was, int made
 }
 
 }  // namespace
-
-struct LiveTree::Swap {
-    ObjectPtr directory;
-    HandlePtr handle;  // of the directory
-    std::string name;
-    ObjectPtr made;
-    Standing old;
-    HandlePtr old_file;
-    struct stat was = {};  // of the old file, without the attic's link
-};
 
 Result<ObjectPtr> LiveTree::directory_of(const ObjectPtr& nameless) const {
     const std::lock_guard lock(nameless_mutex_);
@@ -171,14 +161,30 @@ Result<> LiveTree::at_expected(const Caller& caller, NodeId made, std::string_vi
 
 Result<NodeId> LiveTree::exchange(const Caller& caller, NodeId made, std::string_view name,
                                   const ExpectedBytes& expected, std::optional<mode_t> mode) {
+    if (!expected.may_overwrite) return exchange_known(caller, made, name, expected, mode);
+    // What is written over must be known, also if the kernel has forgotten it.
+    TRY_ASSIGN(const NodeId directory, made_in(made));
+    const auto entry = lookup(caller, directory, name);
+    auto done = exchange_known(caller, made, name, expected, mode);
+    if (entry) forget(entry->id, 1);
+    return done;
+}
+
+Result<NodeId> LiveTree::exchange_known(const Caller& caller, NodeId made, std::string_view name,
+                                        const ExpectedBytes& expected, std::optional<mode_t> mode) {
     NodeId id = 0;
     Restored changed;
     const auto swap_them = [&](const Who& who, Swap& swap) -> Result<> {
+        if (const auto path = objects_.path_of(swap.directory))
+            changed.changed_paths = {join_path(*path, swap.name)};
+        if (expected.may_overwrite && must_stay(caller, swap.was) &&
+            can_overwrite(caller, swap, mode)) {
+            TRY_ASSIGN(id, overwrite_locked(caller, who, swap, mode));
+            return {};
+        }
         TRY_ASSIGN(const HandlePtr file, objects_.open(swap.made, Access::kWrite));
         TRY(inherit(caller, swap.old_file->fd.get(), swap.was, file->fd.get(), mode));
         TRY_ASSIGN(id, exchange_locked(who, swap));
-        if (const auto path = objects_.path_of(swap.directory))
-            changed.changed_paths.push_back(join_path(*path, swap.name));
         return {};
     };
     TRY(at_expected(caller, made, name, expected, swap_them));

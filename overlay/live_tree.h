@@ -160,7 +160,12 @@ class LiveTree final : public Tree {
     Result<> at_expected(const Caller& caller, NodeId made, std::string_view name,
                          const ExpectedBytes& expected, const Change& change);
     Result<> open_swap(const Caller& caller, Swap& swap, const ExpectedBytes& expected) const;
+    Result<NodeId> exchange_known(const Caller& caller, NodeId made, std::string_view name,
+                                  const ExpectedBytes& expected, std::optional<mode_t> mode);
     Result<NodeId> exchange_locked(const Who& who, Swap& swap);
+    bool can_overwrite(const Caller& caller, const Swap& swap, std::optional<mode_t> mode) const;
+    Result<NodeId> overwrite_locked(const Caller& caller, const Who& who, Swap& swap,
+                                    std::optional<mode_t> mode);
     /// The name goes from the old file, which the journal keeps if it needs it, to the new one.
     Result<> put_over(const Swap& swap);
     Result<struct stat> setattr_as(const Who& who, const Caller& caller, NodeId id,

@@ -8,6 +8,7 @@
 
 #include "base/lend_mode.h"
 #include "journal/state_dir.h"
+#include "overlay/live_swap.h"
 #include "overlay/view.h"
 #include "overlay/walk.h"
 
@@ -382,9 +383,32 @@ Result<NodeId> PolicedTree::exchange(const Caller& caller, NodeId made, std::str
     const std::shared_lock lock(moving_);
     TRY(may_take(caller, "edit", parent, name, S_IFREG, {Leaves::kAnything, as_it_is(made)}));
     TRY(may_replace(caller, parent, parent, name, true));
-    TRY_ASSIGN(const NodeId id, tree_.exchange(caller, made, name, expected, mode));
+    ExpectedBytes judged = expected;
+    if (judged.may_overwrite) {
+        TRY_ASSIGN(judged.may_overwrite, may_be_overwritten(caller, made, parent, name));
+    }
+    TRY_ASSIGN(const NodeId id, tree_.exchange(caller, made, name, judged, mode));
     stands(parent, name);
     return id;
+}
+
+// What is written over has other names, with rules of their own, and must be copied to be taken
+// back. False where nothing is to be judged, because a new file takes the place.
+Result<bool> PolicedTree::may_be_overwritten(const Caller& caller, NodeId made, NodeId parent,
+                                             std::string_view name) {
+    const auto there = standing(parent, name);
+    if (!there) return false;
+    struct stat was = there->st;
+    objects_.correct(was, key_of(*there));
+    if (!must_stay(caller, was)) return false;
+    TRY_ASSIGN(const Entry entry, lookup(caller, parent, name));
+    const NodeId id = entry.id;
+    Result<> may = may_change(caller, "edit", id, {Leaves::kItsMode, as_it_is(made)});
+    if (may) may = may_copy(caller, "edit", id, 0, UINT64_MAX);
+    if (may) may = may_overwrite(caller, "edit", id, 0, UINT64_MAX);
+    forget(id, 1);
+    TRY(may);
+    return true;
 }
 
 Result<> PolicedTree::remove_expected(const Caller& caller, NodeId made, std::string_view name,

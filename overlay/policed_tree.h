@@ -210,6 +210,8 @@ class PolicedTree final : public Tree {
                  const std::string& why = {}) const;
     /// Without what refuses nothing by itself.
     static Mark refusing(Mark mark);
+    Result<bool> may_be_overwritten(const Caller& caller, NodeId made, NodeId parent,
+                                    std::string_view name);
     bool concerned(NodeId parent, std::string_view name) const;
     Mark judge(NodeId parent, std::string_view name, mode_t type) const;
     Mark judge_path(const std::string& path, mode_t type) const;

@@ -7,6 +7,7 @@
 #include "base/writers.h"
 #include "journal/unseen_notes.h"
 #include "overlay/closing.h"
+#include "overlay/live_swap.h"
 #include "overlay/replacing.h"
 #include "overlay/unproved.h"
 #include "overlay/walk.h"
@@ -106,6 +107,8 @@ Result<std::unique_ptr<Workspace>> Workspace::open(UniqueFd directory,
     if (found.interrupted) left = {};
     workspace->capture_.begin_with(left.traces);
     const std::optional<journal::Cut> cut = workspace->journal_->cut();
+    const Result<> finished = finish_in_place(state, workspace->journal_->attic());
+    if (!finished) return finished.error().with_context("cannot finish an interrupted edit");
     if (cut) {
         found.interrupted = true;
         TRY_ASSIGN(const History history, workspace->history());

@@ -60,6 +60,8 @@ Result<int> apply(Context& context, const ApplyOptions& options) {
         tell_failure(context, failure_of(answer));
     } else {
         context.out.line(context.out.is_terminal() ? harmless(answer.text) : answer.text);
+        for (const std::string& remark : answer.response.remarks)
+            context.notes.line("note: " + remark);
     }
     return exit_code(answer);
 }

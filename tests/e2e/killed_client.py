@@ -74,6 +74,7 @@ def check_tree(directory):
         below[:] = [name for name in below if name != ".unwrite"]
         check(not [name for name in files if name.startswith(".unwrite-edit")], (place, files))
     check((now == NEW) == os.path.exists(os.path.join(directory, "new")), "its directories too")
+    check(get(os.path.join(directory, "k2-linked")) == now[1], "each name of a file has the same text")
     return now
 
 
@@ -124,6 +125,8 @@ def furnish(directory):
     shutil.rmtree(os.path.join(directory, "new"), ignore_errors=True)
     for name in NAMES[:2]:
         put(os.path.join(directory, name), b"old\n")
+    if not os.path.exists(os.path.join(directory, "k2-linked")):
+        os.link(os.path.join(directory, "k2"), os.path.join(directory, "k2-linked"))
 
 
 def edit_and_undo(program, directory, around):

@@ -1,4 +1,4 @@
-# The tools of an agent: `unwrite mcp` as its clients speak to it (tools_client.py, approving_client.py,
+# The tools of an agent: `unwrite mcp` as its clients speak to it (tools_client.py, approving_client.py, owners_client.py,
 # foreign_client.py, killed_client.py, racing_client.py, answers_client.py, rollback_client.py,
 # judged_client.py), and read, edit and apply.
 # shellcheck shell=bash
@@ -33,6 +33,26 @@ rolls_back() {
 S57_a_bare_rollback_goes_to_the_newest_checkpoint_of_a_connection() { rolls_back bare; }
 S60_a_rollback_names_whose_work_it_would_take_along() { rolls_back others; }
 S60_a_rollback_in_a_run_leaves_the_work_of_others_to_the_user() { rolls_back in_a_run; }
+
+S16_S141_an_edit_keeps_hard_links() {
+    observed "with passthrough an edit replaces the file"
+    begin
+    python3 "$here/owners_client.py" names "$program" "$W"
+    cd /
+    end
+    check_state
+}
+
+S16_S21_S141_an_edit_keeps_owner_and_mode_or_says_why_not() {
+    echo one >"$W/group"
+    chgrp 7 "$W/group"
+    export here
+    as_nobody <<'SCRIPT'
+"$program" mount "$W"
+python3 "$here/owners_client.py" owners "$program" "$W"
+"$program" unmount "$W"
+SCRIPT
+}
 
 S10_S142_S143_the_mount_judges_the_tools() {
     mkdir -m 700 "$W/.unwrite"

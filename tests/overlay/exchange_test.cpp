@@ -113,13 +113,6 @@ TEST_F(Exchange, S141_KeepsOwnerModeAndAttributes) {
     EXPECT_EQ(stat("f").st_uid, 1U);
 }
 
-TEST_F(Exchange, S66_AFileWithAnotherNameIsLeftToTheEditor) {
-    ASSERT_EQ(actor().link("f", "other"), 0);
-    EXPECT_EQ(actor().exchange("f", "one\n", "ONE\n"), EOPNOTSUPP);
-    EXPECT_EQ(text("f"), "one\n");
-    EXPECT_EQ(text("other"), "one\n");
-}
-
 TEST_F(Exchange, S66_RemovesWhatWasSeen) {
     const std::string start = checkpoint();
     EXPECT_EQ(actor().remove_expected("f", "one\n"), 0);
@@ -144,7 +137,7 @@ TEST_F(Exchange, S66_AFileFromBeforeACheckpointServesAsWell) {
     const std::string line = "ONE\n";
     ASSERT_OK(tree.write(caller, made->id, std::as_bytes(std::span(line)), 0, false));
     const std::string start = checkpoint();
-    const auto done = tree.exchange(caller, made->id, "f", {4, digest_of("one\n")}, {});
+    const auto done = tree.exchange(caller, made->id, "f", {4, digest_of("one\n"), false}, {});
     ASSERT_TRUE(done.ok()) << done.error().message();
     tree.forget(made->id, 1);
     const std::string end = checkpoint();

@@ -188,7 +188,7 @@ int TreeActor::exchange(const std::string& path, std::string_view expected, std:
                         std::optional<mode_t> mode) {
     return with_nameless(path, data, [&](NodeId made, const std::string& name) -> Result<> {
         const auto done =
-            tree_.exchange(caller_, made, name, {expected.size(), digest_of(expected)}, mode);
+            tree_.exchange(caller_, made, name, {expected.size(), digest_of(expected), true}, mode);
         return done ? Result<>{} : Result<>{done.error()};
     });
 }
