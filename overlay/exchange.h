@@ -2,7 +2,8 @@
 // the place of a file, or a file is removed, in one step and only if the file still holds what the
 // edit was made for. Nobody can write between the look and the change, because the gate is closed.
 // Whoever has the old file open goes on with the new one: a line that is appended a moment later is
-// in the new file.
+// in the new file. A file with other names, or with an owner that a new file would not get, stays,
+// and the new bytes are written over its own (live_in_place.cpp).
 //
 // A client asks for it by ioctl(2) on the file without a name. So the kernel names the caller, and
 // has checked that the caller may make files in that directory.

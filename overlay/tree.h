@@ -171,7 +171,8 @@ class Tree {
     /// The directory in which tmpfile() made it. EINVAL when it has, or had, a name.
     virtual Result<NodeId> made_in(NodeId nameless) = 0;
     /// `made`, which tmpfile() made, takes the place of the file `name` in made_in(made) if that
-    /// holds what is expected (exchange.h), and gets its owner, mode and attributes. Returns the id
+    /// holds what is expected (exchange.h), and gets its owner, mode and attributes; or that file
+    /// gets the bytes of `made`, where it must stay and `expected` allows it. Returns the id
     /// that the kernel knows the name by: it is the new file from now on, for whoever has it open
     /// as well. ECANCELED when something else stands there; EPERM in a sticky directory.
     virtual Result<NodeId> exchange(const Caller& caller, NodeId made, std::string_view name,
