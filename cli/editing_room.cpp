@@ -20,8 +20,10 @@ class DaemonJudge final : public overlay::EditJudge {
     /// `session`: as overlay::EditAttempt.
     DaemonJudge(control::Remote& remote, std::string session)
         : remote_(remote), session_(std::move(session)) {}
-    Result<overlay::MayEdit> may_edit(const std::string& path, bool write, bool ask) override {
-        return remote_.may_edit(cli::asker(), {path, write, ask, session_});
+    Result<overlay::MayEdit> may_edit(const overlay::EditAttempt& attempt) override {
+        overlay::EditAttempt own = attempt;
+        own.session = session_;
+        return remote_.may_edit(cli::asker(), own);
     }
     bool is_wanted() override { return !is_wanted_ || is_wanted_(); }
     void while_waiting(std::function<bool()> is_wanted) { is_wanted_ = std::move(is_wanted); }

@@ -82,12 +82,15 @@ Result<Json> Dispatch::explain(Call& call) {
 Result<Json> Dispatch::may_edit(Call& call) {
     if (service_.oversight == nullptr) return nobody_oversees();
     overlay::EditAttempt attempt;
-    TRY(Fields(call.arguments)
-            .get("path", attempt.path)
-            .get("write", attempt.write)
-            .get("ask", attempt.ask)
-            .get("as_session", attempt.session)
-            .done());
+    Fields fields(call.arguments);
+    fields.get("path", attempt.path)
+        .get("write", attempt.write)
+        .get("ask", attempt.ask)
+        .get("as_session", attempt.session)
+        .get("goes", attempt.goes)
+        .get("directory", attempt.directory);
+    if (fields.find("bytes") != nullptr) fields.get("bytes", attempt.bytes.emplace());
+    TRY(fields.done());
     TRY_ASSIGN(const overlay::MayEdit may, service_.oversight->may_edit(call.asker, attempt));
     return encode(may);
 }

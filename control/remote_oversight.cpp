@@ -28,11 +28,14 @@ Result<overlay::Explained> Remote::explain(const std::string& path) {
 
 Result<overlay::MayEdit> Remote::may_edit(const overlay::Asker& /*asker*/,
                                           const overlay::EditAttempt& attempt) {
-    TRY_ASSIGN(const Json json,
-               ask("may_edit", Json{{"path", encode_bytes(attempt.path)},
-                                    {"write", attempt.write},
-                                    {"ask", attempt.ask},
-                                    {"as_session", encode_bytes(attempt.session)}}));
+    Json request{{"path", encode_bytes(attempt.path)},
+                 {"write", attempt.write},
+                 {"ask", attempt.ask},
+                 {"as_session", encode_bytes(attempt.session)},
+                 {"goes", attempt.goes},
+                 {"directory", attempt.directory}};
+    if (attempt.bytes) request["bytes"] = encode_bytes(*attempt.bytes);
+    TRY_ASSIGN(const Json json, ask("may_edit", request));
     overlay::MayEdit may;
     TRY(decode(json, may));
     return may;

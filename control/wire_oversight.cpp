@@ -99,6 +99,7 @@ Result<> decode(const Json& json, overlay::Explained& explained) {
 Json encode(const overlay::MayEdit& may) {
     return Json{{"granted", may.granted},
                 {"asks", may.asks},
+                {"by_content", may.by_content},
                 {"pattern", encode_bytes(may.pattern)},
                 {"source", encode_bytes(may.source)},
                 {"reason", encode_bytes(may.reason)},
@@ -110,6 +111,7 @@ Result<> decode(const Json& json, overlay::MayEdit& may) {
     return Fields(json)
         .get("granted", may.granted)
         .get("asks", may.asks)
+        .get("by_content", may.by_content)
         .get("pattern", may.pattern)
         .get("source", may.source)
         .get("reason", may.reason)

@@ -47,7 +47,8 @@ class Undoing {
 
 Result<FileState> Undoing::check(const UndoTarget& target) {
     const std::string& path = target.path;
-    if (auto allowed = files_.allowed(path); !allowed) return about(path, allowed.error());
+    const std::string* left = target.existed ? &target.before : nullptr;
+    if (auto allowed = files_.allowed(path, left); !allowed) return about(path, allowed.error());
     auto looked = files_.look(path);
     if (!looked) return about(path, looked.error());
     switch (looked->kind) {

@@ -36,9 +36,9 @@ struct UndoTarget {
 class UndoFiles {
  public:
     virtual ~UndoFiles() = default;
-    /// May the path still be written? Else an error whose text is "outside sandbox" or "denied
-    /// pattern".
-    virtual Result<> allowed(const std::string& path) = 0;
+    /// May the path still be written, so that it holds `bytes` (null: so that it is removed)? Else
+    /// an error whose text is "outside sandbox" or "denied pattern".
+    virtual Result<> allowed(const std::string& path, const std::string* bytes) = 0;
     /// Without following a symbolic link; all bytes. Its error's message is the reason.
     virtual Result<FileState> look(const std::string& path) = 0;
     /// Makes sure of the room for a put() of the same, which is to come. Leaves the file alone.

@@ -78,6 +78,11 @@ std::string mark_of(Operations& operations, const std::string& path) {
     return marks_of(operations, {path}).front();
 }
 
+/// What will be there; null: nothing.
+const std::string* left_by(const PlannedFile& file) {
+    return file.remains ? &file.after : nullptr;
+}
+
 Result<> to_after(EditFiles& files, const PlannedFile& file) {
     if (!file.remains) return files.remove(file.path, file.hash_before);
     const auto expected = file.existed ? std::optional(file.hash_before) : std::nullopt;
@@ -95,7 +100,9 @@ class RecordedUndo final : public edit::UndoFiles {
  public:
     RecordedUndo(EditRoom& room, const EditRecord& record) : room_(room), record_(record) {}
 
-    Result<> allowed(const std::string& path) override { return room_.files.allowed(path); }
+    Result<> allowed(const std::string& path, const std::string* bytes) override {
+        return room_.files.allowed(path, bytes);
+    }
     Result<FileState> look(const std::string& path) override { return room_.files.look(path); }
     Result<> prepare(const std::string& path, const std::string& bytes,
                      std::optional<std::uint32_t> mode) override {
@@ -297,7 +304,7 @@ Result<> Editing::carry_out(EditRoom& room, const EditPlan& plan) {
     EditRecord record;
     record.token = room.files.token();
     for (const PlannedFile& file : plan.files) {
-        TRY(room.files.may_write(file.path, /*ask=*/true));
+        TRY(room.files.may_write(file.path, left_by(file), /*ask=*/true));
         record.files.push_back({file.path,
                                 file.remains ? std::optional(file.hash_after) : std::nullopt,
                                 file.existed});
@@ -305,8 +312,10 @@ Result<> Editing::carry_out(EditRoom& room, const EditPlan& plan) {
         TRY_ASSIGN(const auto missing, room.files.missing_directories(file.path));
         for (const std::string& path : missing) {
             if (std::find(record.directories.begin(), record.directories.end(), path) ==
-                record.directories.end())
+                record.directories.end()) {
+                TRY(room.files.may_make(path));
                 record.directories.push_back(path);
+            }
         }
     }
     const HeldSignals whole_or_nothing;
@@ -379,7 +388,7 @@ edit::AnsweredPlan Editing::foresee(EditRoom& room, const edit::EditRequest& req
     edit::AnsweredPlan made = plan(room, request);
     if (made.response.status != edit::EditStatus::kOk) tell_who_changed(room, made.response);
     for (const PlannedFile& file : made.plan.files) {
-        const auto may = room.files.may_write(file.path, /*ask=*/false);
+        const auto may = room.files.may_write(file.path, left_by(file), /*ask=*/false);
         if (may) continue;
         made.response.path = file.path;
         edit::fail(made.response, may.error());

@@ -257,7 +257,7 @@ Result<FileState> EditFiles::state_at(const Place& place, const std::string& pat
 Result<FileState> EditFiles::look(const std::string& path, std::uint64_t max_bytes) {
     TRY_ASSIGN(const std::string clean, relative(path));
     TRY_ASSIGN(const std::string where, resolved(clean, 0));
-    TRY(permitted(where, false, false));
+    TRY(permitted({.path = where}, nullptr));
     FileState state;
     state.path = where;
     if (where.empty()) {

@@ -23,8 +23,8 @@ namespace unwrite::overlay {
 class EditJudge {
  public:
     virtual ~EditJudge() = default;
-    /// `ask`: a person is asked where the rules say so.
-    virtual Result<MayEdit> may_edit(const std::string& path, bool write, bool ask) = 0;
+    /// The session of the attempt is the judge's to fill in.
+    virtual Result<MayEdit> may_edit(const EditAttempt& attempt) = 0;
     /// Asked now and then while an edit waits for a person: false ends the wait.
     virtual bool is_wanted() { return true; }
 };
@@ -56,10 +56,12 @@ class EditFiles final : public edit::Files, public edit::UndoFiles {
     Result<> prepare(const std::string& path, const std::string& bytes,
                      std::optional<std::uint32_t> mode) override;
     void drop_prepared() override;
-    Result<> allowed(const std::string& path) override;
+    Result<> allowed(const std::string& path, const std::string* bytes) override;
     /// As allowed(), with the words for an edit. `ask`: waits for a person where the rules say that
     /// one is to be asked; else that is no refusal.
-    Result<> may_write(const std::string& path, bool ask) const;
+    Result<> may_write(const std::string& path, const std::string* bytes, bool ask) const;
+    /// The same of a directory that an edit makes. Waits for a person.
+    Result<> may_make(const std::string& path) const;
     Result<edit::FileState> look(const std::string& path) override;
     /// The new name is on the disk as soon as no file of its directory is prepared any more.
     Result<> put(const std::string& path, const std::optional<Digest>& expected,
@@ -123,7 +125,8 @@ class EditFiles final : public edit::Files, public edit::UndoFiles {
     static Standing standing(const Place& place);
     void remark(const std::string& path, const Standing& was, const Standing& now,
                 std::optional<std::uint32_t> mode);
-    Result<> permitted(const std::string& path, bool write, bool ask) const;
+    /// Waits for a person where the attempt wants one to be asked. `bytes`: see allowed().
+    Result<> permitted(EditAttempt attempt, const std::string* bytes) const;
     Error denied(const std::string& path, bool write) const;
     Error refusal(const std::string& path, const Error& error) const;
 

@@ -11,6 +11,8 @@ namespace unwrite::overlay {
 namespace {
 
 constexpr int kAskAgainMs = 100;
+/// A request to the daemon holds so many bytes.
+constexpr std::size_t kMostJudged = 600000;
 
 Error refused_by(const MayEdit& may, const std::string& path) {
     const std::string shown = edit::displayed(path);
@@ -40,13 +42,20 @@ Error refused_by(const MayEdit& may, const std::string& path) {
 
 // While the question is open, the answer is that it waits. Another question means that the first
 // was not answered in time.
-Result<> EditFiles::permitted(const std::string& path, bool write, bool ask) const {
+Result<> EditFiles::permitted(EditAttempt attempt, const std::string* bytes) const {
     if (options_.judge == nullptr) return {};
     QuestionNumber asked = 0;
     for (;;) {
-        TRY_ASSIGN(const MayEdit may, options_.judge->may_edit(path, write, ask));
-        if (may.granted || (may.asks && !ask)) return {};
-        if (!may.waits || (asked != 0 && may.question != asked)) return refused_by(may, path);
+        TRY_ASSIGN(const MayEdit may, options_.judge->may_edit(attempt));
+        const bool is_small = bytes == nullptr || bytes->size() <= kMostJudged;
+        if (may.by_content && !attempt.bytes && is_small) {
+            attempt.bytes = bytes == nullptr ? std::string() : *bytes;
+            attempt.goes = bytes == nullptr;
+            continue;
+        }
+        if (may.granted || (may.asks && !attempt.ask)) return {};
+        if (!may.waits || (asked != 0 && may.question != asked))
+            return refused_by(may, attempt.path);
         asked = may.question;
         ::poll(nullptr, 0, kAskAgainMs);
         if (!options_.judge->is_wanted())
@@ -57,14 +66,14 @@ Result<> EditFiles::permitted(const std::string& path, bool write, bool ask) con
 // The mount has refused. The daemon says why, as far as it is the rules.
 Error EditFiles::denied(const std::string& path, bool write) const {
     if (options_.judge != nullptr) {
-        const auto may = options_.judge->may_edit(path, write, false);
+        const auto may = options_.judge->may_edit({.path = path, .write = write});
         if (may && (!may->granted || may->asks)) return refused_by(*may, path);
     }
     return {ErrorKind::kRefused, EACCES, edit::displayed(path) + ": permission denied"};
 }
 
-Result<> EditFiles::allowed(const std::string& path) {
-    if (auto may = permitted(path, true, true); !may) {
+Result<> EditFiles::allowed(const std::string& path, const std::string* bytes) {
+    if (auto may = may_write(path, bytes, true); !may) {
         if (may.error().kind() != ErrorKind::kRefused) return may;
         const bool asks = may.error().message().find("matched denied pattern") == std::string::npos;
         return Error(ErrorKind::kRefused, EACCES,
@@ -76,8 +85,12 @@ Result<> EditFiles::allowed(const std::string& path) {
     return {};
 }
 
-Result<> EditFiles::may_write(const std::string& path, bool ask) const {
-    return permitted(path, true, ask);
+Result<> EditFiles::may_make(const std::string& path) const {
+    return permitted({.path = path, .write = true, .ask = true, .directory = true}, nullptr);
+}
+
+Result<> EditFiles::may_write(const std::string& path, const std::string* bytes, bool ask) const {
+    return permitted({.path = path, .write = true, .ask = ask}, bytes);
 }
 
 }  // namespace unwrite::overlay

@@ -67,12 +67,19 @@ struct EditAttempt {
     bool ask = false;    ///< a person is asked where the rules say so
     /// One that the daemon does not know as an agent is judged as one, of this session. Empty: as
     /// what it is.
-    std::string session;
+    std::string session{};
+    /// What will be there, empty when nothing will; nothing: it is not known.
+    std::optional<std::string> bytes{};
+    bool goes = false;  ///< it is removed
+    /// A directory that the edit makes for its file, whose question is enough where the mount does
+    /// not ask.
+    bool directory = false;
 };
 
 struct MayEdit {
     bool granted = true;
-    bool asks = false;  ///< the rule wants a person to be asked
+    bool asks = false;        ///< the rule wants a person to be asked
+    bool by_content = false;  ///< it looks at what will be there: attempt it again with `bytes`
     /// The rule, unless it is granted without; empty: one for another name of the same file.
     std::string pattern;
     std::string source;

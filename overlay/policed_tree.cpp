@@ -343,9 +343,11 @@ Result<Entry> PolicedTree::create(const Caller& caller, NodeId parent, std::stri
     return made;
 }
 
-// It has no name to be judged by; link() judges the one it gets.
+// It has no name to be judged by: whoever gives it one is judged, and asked, then.
 Result<Entry> PolicedTree::tmpfile(const Caller& caller, NodeId parent, mode_t mode) {
-    TRY(may_change(caller, "tmpfile", parent, {Leaves::kItsMode, empty}));
+    const Mark mark = mark_of(parent);
+    if (mark.protects() && refusals(mark, caller).write)
+        TRY(may_change(caller, "tmpfile", parent, {Leaves::kItsMode, empty}));
     return tree_.tmpfile(caller, parent, mode);
 }
 

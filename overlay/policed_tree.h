@@ -75,6 +75,15 @@ class PolicedTree final : public Tree {
     /// Of a regular file (O_PATH is enough); nothing when it is too large to be judged by its
     /// bytes.
     static std::optional<std::string> bytes_in(int fd);
+    /// What a person is asked about an edit that a rule asks about by what will be there; nothing
+    /// when it is not about this one. `parent` is the directory. As when the edit is made.
+    struct EditMatter {
+        std::string rule;
+        std::string detail;
+        std::string topic;
+    };
+    std::optional<EditMatter> matter_of_edit(const Rule& rule, NodeId parent,
+                                             const EditAttempt& attempt) const;
     /// After the rulebook changed: the kernel forgets names and attributes. Without a lock of the
     /// tree.
     void rules_changed();

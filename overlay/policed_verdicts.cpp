@@ -147,6 +147,19 @@ Result<> PolicedTree::may_write(const Caller& caller, const char* operation, con
     return matter ? ask(caller, operation, *path, *matter) : Result<>{};
 }
 
+std::optional<PolicedTree::EditMatter> PolicedTree::matter_of_edit(
+    const Rule& rule, NodeId parent, const EditAttempt& attempt) const {
+    const std::string name = attempt.path.substr(attempt.path.rfind('/') + 1);
+    const BytesLeft bytes = [&] { return attempt.bytes; };
+    const Aim aim{.parent = parent,
+                  .name = name,
+                  .outcome = {attempt.goes ? Leaves::kNotExecutable : Leaves::kAnything, bytes,
+                              attempt.goes}};
+    auto matter = matter_of(rule, aim, attempt.path);
+    if (!matter) return std::nullopt;
+    return EditMatter{std::move(matter->rule), std::move(matter->detail), std::move(matter->topic)};
+}
+
 /// Whether the caller may make, replace or take away that name.
 Result<> PolicedTree::may_take(const Caller& caller, const char* operation, NodeId parent,
                                std::string_view name, mode_t type, const Outcome& outcome) const {

@@ -89,6 +89,8 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     Result<std::vector<RuleShown>> rules() override;
     Result<Explained> explain(const std::string& path) override;
     Result<MayEdit> may_edit(const Asker& asker, const EditAttempt& attempt) override;
+    Result<std::optional<PolicedTree::EditMatter>> edit_matter(const Rule& rule,
+                                                               const EditAttempt& attempt);
     Result<> allow(const Asker& asker, const std::string& path, bool agents,
                    std::uint64_t seconds) override;
     Result<Questioned> questions(const Watcher& watcher) override;

@@ -79,6 +79,44 @@ Result<Explained> Workspace::explain(const std::string& path) {
     return explained;
 }
 
+namespace {
+
+// By what will be there, or by what was there before.
+bool looks_closer(const Rule& rule) {
+    return rule.asks_about != AsksAbout::kAnyChange || rule.existing_only || rule.executable_only ||
+           rule.old_places_only;
+}
+
+}  // namespace
+
+// Errors: that of the directory's look-up (ENOENT: the edit will make it).
+Result<std::optional<PolicedTree::EditMatter>> Workspace::edit_matter(const Rule& rule,
+                                                                      const EditAttempt& attempt) {
+    std::vector<NodeId> known;
+    NodeId parent = kRootId;
+    Result<> found;
+    const std::size_t slash = attempt.path.rfind('/');
+    const std::string above = slash == std::string::npos ? "" : attempt.path.substr(0, slash);
+    for (std::size_t begin = 0; found && begin < above.size();) {
+        const std::size_t end = std::min(above.find('/', begin), above.size());
+        const std::string_view name = std::string_view(above).substr(begin, end - begin);
+        const auto entry = tree_.lookup(Caller{}, parent, name);
+        begin = end + 1;
+        if (!entry) {
+            found = entry.error();
+        } else {
+            parent = entry->id;
+            known.push_back(parent);
+        }
+    }
+    std::optional<PolicedTree::EditMatter> matter;
+    if (found) matter = policed_->matter_of_edit(rule, parent, attempt);
+    for (auto id = known.rbegin(); id != known.rend(); ++id)
+        tree_.forget(*id, 1);
+    TRY(found);
+    return matter;
+}
+
 // A server of tools that was not started by a run is an agent all the same. The mount does not know
 // it as one, so its questions are asked here.
 Result<MayEdit> Workspace::may_edit(const Asker& asker, const EditAttempt& attempt) {
@@ -86,6 +124,7 @@ Result<MayEdit> Workspace::may_edit(const Asker& asker, const EditAttempt& attem
     if (!policed_) return may;
     TRY_ASSIGN(const Explained explained, explain(attempt.path));
     const bool known = origins_->is_agent(asker.pid);
+    if (attempt.directory && !known) return may;
     const bool agent = known || !attempt.session.empty();
     const Judged& judged = agent ? explained.agent : explained.user;
     const bool may_read = (judged.may_read && !judged.hidden) || (agent && explained.tracked);
@@ -98,20 +137,30 @@ Result<MayEdit> Workspace::may_edit(const Asker& asker, const EditAttempt& attem
         may.reason = rule->reason;
     }
     may.asks = may_read && judged.asks;
-    // A rule that looks at what is written is left to the moment of writing.
-    const bool any_change = rule != nullptr && rule->asks_about == AsksAbout::kAnyChange &&
-                            !rule->existing_only && !rule->executable_only &&
-                            !rule->old_places_only;
     const auto session =
         known ? origins_->session_of_agent(asker.pid) : std::optional<std::string>(attempt.session);
-    const bool asks_here = agent && session && (!known || any_change);
-    may.granted = may.asks && !asks_here;
-    if (!may.asks || may.granted || !attempt.ask) return may;
-    questions_.expire();
     Questions::About about;
+    about.rule = judged.writing;
+    const bool is_closer = rule != nullptr && looks_closer(*rule);
+    bool asks_here = agent && session && !(attempt.directory && is_closer);
+    if (may.asks && asks_here && is_closer) {
+        may.by_content = true;
+        if (attempt.bytes) {
+            const auto asked = edit_matter(*rule, attempt);
+            // In a run the mount judges what cannot be told here.
+            asks_here = asked ? asked->has_value() : !known;
+            if (asked && *asked) {
+                about.rule = (*asked)->rule;
+                about.detail = (*asked)->detail;
+                about.topic = (*asked)->topic;
+            }
+        }
+    }
+    may.granted = may.asks && !asks_here;
+    if (!may.asks || may.granted || !attempt.ask || (may.by_content && !attempt.bytes)) return may;
+    questions_.expire();
     about.operation = "edit";
     about.path = attempt.path;
-    about.rule = judged.writing;
     about.session = session;
     about.pid = asker.pid;
     about.uid = asker.uid;

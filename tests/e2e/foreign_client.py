@@ -140,8 +140,9 @@ def foreign_writes(program, directory):
 
 
 def put_back(program, directory):
-    """An edit of several files fails when it has replaced one already, by the rule for databases,
-    with nobody to be asked: in a run, the mount asks when the file's turn comes. All is as it was: the files, what was read, and what can be undone."""
+    """An edit of several files fails when it has replaced one already, with nobody to be asked: in a directory that
+    the edit makes, the mount asks when the file's turn comes. All is as it was: the files, what was read, and what can
+    be undone."""
     os.chdir(directory)
     text = b"one\ntwo\n"
     for name in ("f", "g"):
@@ -149,7 +150,7 @@ def put_back(program, directory):
     before = sorted(os.listdir())
     client = Client(program, directory, "modern",
                     around=(program, "-C", directory, "run", "--no-confine", "--on-exit", "keep", "--"))
-    both = {"made/new": "T\nnew\n.\n", "f": replace("one", "eins"), "kept.db": replace("one", "eins")}
+    both = {"made/new": "T\nnew\n.\n", "f": replace("one", "eins"), ".husky/kept": "T\nx\n.\n"}
 
     def edit(path, old, new):
         return client.call("Edit", path=path, old_snippet=old, new_snippet=new)
@@ -160,7 +161,7 @@ def put_back(program, directory):
         check(failed["isError"] and "kept" in failed["content"][0]["text"], failed)
         check("could not go back" not in failed["content"][0]["text"], failed)
         check(os.stat("f").st_ino != was, "it was replaced, and put back")
-        check(get("f") == text and get("kept.db") == text, "the bytes are those of before")
+        check(get("f") == text, "the bytes are those of before")
         check(sorted(os.listdir()) == before, os.listdir())
 
     for name in ("f", "g", "kept.db"):
@@ -169,6 +170,11 @@ def put_back(program, directory):
     fails()
     check("Reverted 1 file(s):\ng" in client.text("Undo"), "the edit before can be undone")
     check(get("g") == text, "undone")
+    was = os.stat("f").st_ino
+    early = client.call("Edit", patch=lp1(f=replace("one", "eins"), **{"kept.db": replace("one", "eins")}))
+    check(early["isError"] and "kept.db" in early["content"][0]["text"] and
+          "Ask the user" in early["structuredContent"]["next"], early)
+    check(os.stat("f").st_ino == was and get("kept.db") == text, "what can be known before is asked before")
     done = edit("f", "one", "eins")
     check(not done["isError"], ("what was read stays read", done))
     check("Reverted 1" in client.text("Undo"), "")

@@ -93,11 +93,122 @@ def waits_for_the_answer(program, directory, client):
     watch.wait(20)
 
 
+class Watching:
+    """Somebody who looks at the questions, so that calls wait."""
+
+    def __init__(self, program, directory):
+        self.process = subprocess.Popen(
+            [program, "-C", directory, "--json", "approvals", "--watch"], cwd="/",
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+    def __enter__(self):
+        self.process.stderr.readline()
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait(20)
+
+
+def begun(client, **arguments):
+    """A call of Edit that is sent, and not waited for."""
+    call = client.message("tools/call", {"name": "Edit", "arguments": arguments})
+    client.send(call)
+    return call
+
+
+def answers_pings(client):
+    ping = client.message("ping")
+    client.send(ping)
+    check(client.receive(5)["id"] == ping["id"], "a ping meanwhile")
+
+
+def hook(path, name):
+    return {"path": path, "old_snippet": "bare = false", "new_snippet": f"bare = false\n\t{name} = x"}
+
+
+def asked_by_content(program, directory, client):
+    """Rules that look at what will be there: what they pass is done at once, what they ask about waits for the answer,
+    listens meanwhile and can be cancelled."""
+    put(".git/config", b"[core]\n\tbare = false\n")
+    client.text("Read", path=".git/config")
+    with Watching(program, directory):
+        passes = client.call("Edit", patch=lp1(**{".git/config": "T\n[user]\n\tname = x\n.\nN +\n"}))
+        check(not passes["isError"], ("a harmless setting", passes))
+        call = begun(client, **hook(".git/config", "editor"))
+        number = open_question(program, directory, ".git/config")
+        answers_pings(client)
+        client.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": call["id"]}})
+        answers_pings(client)
+        check(unwrite(program, directory, "deny", str(number)).returncode == 0, "answered")
+        check(b"editor" not in get(".git/config"), "cancelled")
+        call = begun(client, **hook(".git/config", "pager"))
+        number = open_question(program, directory, ".git/config")
+        answers_pings(client)
+        shown = json.loads(unwrite(program, directory, "--json", "approvals").stdout)
+        check(any("core.pager" in json.dumps(one) for one in shown["questions"]), shown)
+        check(unwrite(program, directory, "approve", str(number)).returncode == 0, "answered")
+        answer = client.receive(20)
+        check(answer["id"] == call["id"] and not answer["result"]["isError"], answer)
+        check(b"pager = x" in get(".git/config"), "done")
+
+
+def in_a_directory_that_is_not_there(program, directory, client, in_run):
+    """Each name that the mount would ask about is asked about before the edit begins."""
+    name = "asked/dir-" + str(client.process.pid)
+    with Watching(program, directory):
+        begun(client, patch=lp1(**{name + "/x": "T\nx\n.\n"}))
+        for path in (name + "/x", name)[:2 if in_run else 1]:
+            number = open_question(program, directory, path)
+            answers_pings(client)
+            check(not os.path.exists(name), "nothing before the answer")
+            check(unwrite(program, directory, "approve", str(number)).returncode == 0, "answered")
+        answer = client.receive(20)
+        check(not answer["result"]["isError"] and get(name + "/x") == b"x", answer)
+
+
+def replaced_under_a_question(program, directory, client):
+    """The answer is for what was there: what somebody put in its place meanwhile stays."""
+    os.makedirs("asked", exist_ok=True)
+
+    def link(path):
+        os.unlink(path)
+        os.symlink("../kept", path)
+
+    def saved_anew(path):
+        put("new", b"one\nmore\n")
+        os.rename("new", path)
+
+    with Watching(program, directory):
+        for number, replace_it in enumerate((lambda path: put(path, b"by somebody\n"), saved_anew, link)):
+            path = f"asked/kept-{number}"
+            if os.path.lexists(path):
+                os.unlink(path)
+            put(path, b"one\n")
+            client.text("Read", path=path)
+            begun(client, path=path, old_snippet="one", new_snippet="two")
+            question = open_question(program, directory, path)
+            replace_it(path)
+            now = get(path)
+            check(unwrite(program, directory, "approve", str(question)).returncode == 0, "answered")
+            stale = client.receive(20)["result"]["structuredContent"]
+            check(stale["status"] == "stale_file" and "Read" in stale["next"], stale)
+            check(get(path) == now, "what is there by now stays")
+
+
 def judged(program, directory):
     os.chdir(directory)
     client = Client(program, directory, "modern")
     one_rule_after_the_other(program, directory, client)
     waits_for_the_answer(program, directory, client)
+    asked_by_content(program, directory, client)
+    replaced_under_a_question(program, directory, client)
+    in_a_directory_that_is_not_there(program, directory, client, False)
+    client.end()
+    client = Client(program, directory, "modern",
+                    around=(program, "-C", directory, "run", "--no-confine", "--on-exit", "keep", "--"))
+    asked_by_content(program, directory, client)
+    replaced_under_a_question(program, directory, client)
+    in_a_directory_that_is_not_there(program, directory, client, True)
     client.end()
 
 

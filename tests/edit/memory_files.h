@@ -36,7 +36,7 @@ class MemoryFiles final : public Files, public UndoFiles {
         return state_of(link != links.end() ? link->second : path, max_bytes);
     }
 
-    Result<> allowed(const std::string& path) override {
+    Result<> allowed(const std::string& path, const std::string* /*bytes*/) override {
         if (refused.contains(path)) return Error(ErrorKind::kRefused, EACCES, refused[path]);
         return {};
     }

@@ -195,7 +195,9 @@ TEST_F(UndoTool, S23_AChangeBetweenCheckAndStepIsNotOverwritten) {
     class Racing final : public UndoFiles {
      public:
         explicit Racing(MemoryFiles& files) : files_(files) {}
-        Result<> allowed(const std::string& path) override { return files_.allowed(path); }
+        Result<> allowed(const std::string& path, const std::string* bytes) override {
+            return files_.allowed(path, bytes);
+        }
         Result<FileState> look(const std::string& path) override { return files_.look(path); }
         Result<> prepare(const std::string&, const std::string&,
                          std::optional<std::uint32_t>) override {
@@ -233,7 +235,9 @@ TEST_F(UndoTool, S37_WhatCannotGoBackIsNamed) {
     class Broken final : public UndoFiles {
      public:
         explicit Broken(MemoryFiles& files) : files_(files) {}
-        Result<> allowed(const std::string& path) override { return files_.allowed(path); }
+        Result<> allowed(const std::string& path, const std::string* bytes) override {
+            return files_.allowed(path, bytes);
+        }
         Result<FileState> look(const std::string& path) override { return files_.look(path); }
         Result<> prepare(const std::string&, const std::string&,
                          std::optional<std::uint32_t>) override {

@@ -124,10 +124,11 @@ TEST_F(EditFilesTest, S23_S145_what_is_not_expected_is_not_replaced) {
 // Answers what it is told, and counts.
 class Judge final : public EditJudge {
  public:
-    Result<MayEdit> may_edit(const std::string& path, bool write, bool ask) override {
+    Result<MayEdit> may_edit(const EditAttempt& attempt) override {
         ++asked;
-        if (path == "d/f" || !write) return MayEdit{};
+        if (attempt.path == "d/f" || !attempt.write) return MayEdit{};
         MayEdit now = answer;
+        const bool ask = attempt.ask;
         if (ask && waits > 0 && waits-- > 0) now.waits = true;
         if (ask && waits == 0 && then_granted) now = MayEdit{};
         return now;
@@ -142,12 +143,12 @@ class Judge final : public EditJudge {
 TEST_F(EditFilesTest, S10_S21_a_denied_path_is_refused_with_its_pattern) {
     Judge judge;
     const auto files = open(&judge);
-    const auto denied = files->may_write("d/a.pem", true);
+    const auto denied = files->may_write("d/a.pem", nullptr, true);
     ASSERT_FALSE(denied);
     EXPECT_EQ(denied.error().message(),
               "Path 'd/a.pem' matched denied pattern 'd/*.pem' (x.toml:1): why");
-    EXPECT_EQ(files->allowed("d/a.pem").error().message(), "denied pattern");
-    EXPECT_TRUE(files->allowed("d/f"));
+    EXPECT_EQ(files->allowed("d/a.pem", nullptr).error().message(), "denied pattern");
+    EXPECT_TRUE(files->allowed("d/f", nullptr));
 }
 
 TEST_F(EditFilesTest, S10_S143_where_a_person_is_asked_the_edit_waits_for_the_answer) {
@@ -155,17 +156,17 @@ TEST_F(EditFilesTest, S10_S143_where_a_person_is_asked_the_edit_waits_for_the_an
     judge.answer.asks = true;
     judge.answer.question = 7;
     const auto files = open(&judge);
-    const auto refused = files->may_write("d/a.pem", true);
+    const auto refused = files->may_write("d/a.pem", nullptr, true);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().message(),
               "Path 'd/a.pem' needs the user's approval: 'd/*.pem' (x.toml:1): why");
     EXPECT_EQ(refused.error().advice(),
               "Ask the user to run `unwrite approve 7`, and make the same call again.");
-    EXPECT_TRUE(files->may_write("d/a.pem", false)) << "only foreseen: nobody is asked";
+    EXPECT_TRUE(files->may_write("d/a.pem", nullptr, false)) << "only foreseen: nobody is asked";
     judge.asked = 0;
     judge.waits = 2;
     judge.then_granted = true;
-    EXPECT_TRUE(files->may_write("d/a.pem", true));
+    EXPECT_TRUE(files->may_write("d/a.pem", nullptr, true));
     EXPECT_GE(judge.asked, 2);
 }
 
