@@ -177,12 +177,6 @@ Result<Status> Inspector::status(const std::string& since, bool count) {
     return status;
 }
 
-// A hidden node that somebody went back to is a step if anything led to it.
-bool Inspector::is_empty_mark(const Node& node) const {
-    return is_hidden(node.kind) &&
-           !journal::delta_has_records(journal_.state_dir().deltas(), node.delta);
-}
-
 bool Inspector::is_taken(const StepFilter& filter, const std::set<OriginNumber>& origins) const {
     if (filter.takes_all()) return true;
     if (origins.empty()) return filter.takes(0);
@@ -337,7 +331,12 @@ Result<Log> Inspector::log(const std::string& path, bool all, bool changes,
         std::optional<Step> step;
         if (listed != steps.end()) step = listed->second;
         if (!entry.on_trunk) step = step_of(history, row->number);
-        entry.is_step = (step && !is_empty_mark(*row)) || row->parent == 0;
+        // A hidden node that somebody went back to is a step if it changed anything.
+        if (step && is_hidden(row->kind)) {
+            TRY_ASSIGN(const auto made, changes_of(*desk, *step, std::nullopt));
+            if (made.empty()) step.reset();
+        }
+        entry.is_step = step || row->parent == 0;
         if (!all && (!entry.on_trunk || !entry.is_step || row->number < top)) continue;
         if (running.contains(row->number)) continue;
         if (step) {

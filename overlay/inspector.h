@@ -40,7 +40,6 @@ class Inspector {
     /// The same; with a path only what concerns it.
     Result<std::vector<Change>> changes_of(Desk& desk, const Step& step,
                                            const std::optional<std::string>& path);
-    bool is_empty_mark(const Node& node) const;
     bool is_taken(const StepFilter& filter, const Change& change) const;
     bool is_taken(const StepFilter& filter, const std::set<OriginNumber>& origins) const;
     Result<std::vector<LayerPtr>> layers_of(Desk& desk, const Step& step);

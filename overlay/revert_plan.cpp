@@ -36,6 +36,7 @@ class Planner {
         TRY(plan_names());
         plan_view();
         TRY(plan_replaced());
+        TRY(check_last_names());
         TRY(check_names());
         TRY(check_work_of_others());
         TRY(check_lost_work());
@@ -55,6 +56,7 @@ class Planner {
     Result<> drop_passages(const std::vector<ReplacedFile>& files);
     Result<bool> is_already(const Remains& remains);
     Result<bool> can_take(const Remains& remains, const ReplacedFile& file);
+    Result<> check_last_names();
     Result<> check_names();
     Result<bool> check_name(const NameImage& image);
     bool came_back_at(const NameKey& at, const ObjectKey& key);
@@ -248,6 +250,22 @@ void Planner::plan_view() {
     layer->delta.names = plan_.images.names;
     layer->index();
     planned_ = View(live_names_, std::vector<LayerPtr>{std::move(layer)});
+}
+
+// A file that was there before the selection gave it one more name, and whose older names others
+// have removed since: the last one does not go.
+Result<> Planner::check_last_names() {
+    for (const auto& [at, state] : plan_.images.names) {
+        if (!live_.path(at.parent)) continue;
+        TRY_ASSIGN(const auto now, live_.at(at));
+        if (!now || settled_.contains(now->key) || planned_.path(now->key)) continue;
+        const auto removal = removals_.find(now->key);
+        if (removal == removals_.end() || !removal->second.by_others || removal->second.left)
+            continue;
+        const std::size_t part = first_selected(touches_.names.at(at))->part;
+        if (view_before(part).path(now->key)) conflict_at(at, live_.path(at), now->key);
+    }
+    return {};
 }
 
 Result<> Planner::check_names() {

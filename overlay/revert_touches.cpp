@@ -188,7 +188,7 @@ std::unordered_map<ObjectKey, RevertTouches::Removal> RevertTouches::removals() 
             const bool tie = !is_first && touch.part == known->second.part;
             const bool by_others = touch.others || touch.left;
             if (is_first || touch.part > known->second.part || (tie && !by_others))
-                known->second = {touch.part, by_others, at};
+                known->second = {touch.part, by_others, at, touch.left};
         }
     }
     return newest;

@@ -47,6 +47,7 @@ struct RevertTouches {
         std::size_t part = 0;
         bool by_others = false;
         NameKey from{};
+        bool left = false;  ///< as Touch::left
     };
     std::unordered_map<ObjectKey, Removal> removals() const;
     /// What others took away from where the selection had put it. After drop_idle().

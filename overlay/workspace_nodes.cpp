@@ -22,30 +22,38 @@ constexpr std::size_t kMaxName = 255;
 constexpr std::size_t kMostCounted = 1000;
 
 /// A name that cannot be mistaken for something else on a command line.
-Result<> check_name(const std::string& name) {
-    const bool looks_like_number = name.size() > 1 && name[0] == 'n' &&
-                                   std::all_of(name.begin() + 1, name.end(), [](unsigned char c) {
-                                       return std::isdigit(c) != 0;
-                                   });
-    const bool all_digits =
-        !name.empty() &&
-        std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
-    const bool bad_byte = std::any_of(name.begin(), name.end(),
-                                      [](unsigned char c) { return c < 0x20 || c == 0x7f; });
-    if (name.size() <= kMaxName && !looks_like_number && !all_digits && !bad_byte &&
-        name != "root" && !name.starts_with('-') && name.find("..") == std::string::npos) {
-        return {};
-    }
+bool is_plain(const std::string& name) {
+    const auto is_digit = [](unsigned char c) { return std::isdigit(c) != 0; };
+    const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
+    const std::size_t letter = name.starts_with('n') ? 1 : 0;
+    const bool is_number =
+        name.size() > letter &&
+        std::all_of(name.begin() + static_cast<std::ptrdiff_t>(letter), name.end(), is_digit);
+    return name.size() <= kMaxName && !is_number && name != "root" && !name.starts_with('-') &&
+           name.find("..") == std::string::npos &&
+           std::none_of(name.begin(), name.end(), is_control);
+}
+
+Result<> check_checkpoint(const std::string& name) {
+    if (is_plain(name)) return {};
     return Error(ErrorKind::kUsage, EINVAL, "checkpoint " + name + " cannot be used as a name",
                  "`unwrite checkpoint before-merge`: a name is not a number, n7 or root, does not "
                  "begin with -, and has no .. or control characters");
+}
+
+// An agent that had the user's session would be taken for the user by undo and by turns.
+Result<> check_session(const std::string& name) {
+    if (is_plain(name) && name != Origins::kUserName && !name.starts_with(':')) return {};
+    return Error(ErrorKind::kUsage, EINVAL, "run: a session cannot be named " + name,
+                 "`unwrite run --session NAME`: a name is not user, a number, n7 or root, does not "
+                 "begin with - or :, and has no .. or control characters");
 }
 
 }  // namespace
 
 Result<Node> Workspace::checkpoint(const Asker& asker, NodeKind kind, const std::string& name,
                                    const std::string& text) {
-    TRY(check_name(name));
+    TRY(check_checkpoint(name));
     const OriginNumber origin = origin_of(asker);
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
     TRY(closing.refuse_if_unable("checkpoint"));
@@ -78,11 +86,7 @@ Result<NodeNumber> Workspace::make_node(const Asker& asker, NodeKind kind, const
 }
 
 Result<Node> Workspace::begin_run(const Asker& asker, const std::string& text) {
-    // An agent that had the user's session would be taken for the user by undo and by turns.
-    if (asker.session == Origins::kUserName || asker.session.starts_with(':')) {
-        return Error(ErrorKind::kUsage, EINVAL, "run: a session cannot be named " + asker.session,
-                     "`unwrite run --session NAME` with another name, or without --session");
-    }
+    TRY(check_session(asker.session));
     const OriginNumber origin = origin_of(asker);
     const NodeNumber before = origins_->run_of_process(asker.pid);
     if (before != 0 && policed_) policed_->run_ends();

@@ -238,10 +238,12 @@ Result<std::vector<Step>> Workspace::open_steps(const History& history, NodeNumb
     std::vector<Step> steps;
     TRY_ASSIGN(const bool changed, is_changed());
     if (active.empty()) {
+        const Step open{.since = base};
         bool any = changed;
-        for (NodeNumber at = head_.current; at != base && !any; at = history.parent_of(at))
-            any = !is_empty_delta(history.nodes.at(at).delta);
-        if (any) steps.push_back({.since = base});
+        if (!any && base != head_.current) {
+            TRY_ASSIGN(any, has_effect(history, open));
+        }
+        if (any) steps.push_back(open);
         return steps;
     }
     NodeNumber top = base;

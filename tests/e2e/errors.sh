@@ -172,7 +172,10 @@ S165_everyday_mistakes() {
     expect 2 gc --max-age soon
     expect 2 run --session user -- touch by-nobody
     err_has "a session cannot be named user"
-    expect 2 run --session :agents -- touch by-nobody
+    for name in :agents 2 n3 root -x a..b $'a\nb'; do
+        expect 2 run --session="$name" -- touch by-nobody
+        err_has "a session cannot be named"
+    done
     same now
     say "the word run before -- is a command only where commands stand"
     u checkpoint -m run -- after-dashes

@@ -207,6 +207,30 @@ TEST_F(Reverting, S60_AFileThatTheUserMovedOnStaysWhereItIs) {
     EXPECT_EQ(actor().read("c").value_or(""), "one\n");
 }
 
+// Another name that the agent gave it is its only one, once the user has removed the first.
+TEST_F(Reverting, S60_TheLastNameOfAnOlderFileStays) {
+    before("old", "old\n");
+    begin();
+    make("new", "new\n");
+    begin_run();
+    as_agent();
+    make("its", "agent\n");
+    ASSERT_EQ(actor().link("old", "old2"), 0);
+    ASSERT_EQ(actor().link("new", "new2"), 0);
+    ASSERT_EQ(actor().link("its", "its2"), 0);
+    ASSERT_EQ(actor().link("its", "its3"), 0);
+    checkpoint();
+    as_user();
+    for (const std::string name : {"old", "new", "its"})
+        ASSERT_EQ(actor().unlink(name), 0);
+    ASSERT_ASSIGN(const auto moved, operations().revert(World::asker(), "agent", false));
+    EXPECT_EQ(moved.left, (Lines{"new2", "old2"}));
+    EXPECT_EQ(actor().read("old2").value_or(""), "old\n");
+    EXPECT_EQ(actor().read("new2").value_or(""), "new\n");
+    EXPECT_FALSE(std::filesystem::exists(raw() / "its2"));
+    EXPECT_FALSE(std::filesystem::exists(raw() / "its3"));
+}
+
 // The user's file keeps the directory from going; the agent's line in it goes all the same.
 TEST_F(Reverting, S60_WhatStandsInTheWayAndIsTakenApartIsNotLeft) {
     before("old", "old\n");

@@ -274,6 +274,23 @@ TEST_F(Stepping, S57_RefreshingGitsIndexIsNoStepAndDoesNotEndRedo) {
     EXPECT_EQ(files(), (Lines{"a", "old"}));
 }
 
+// What an undo and a redo went past on the way, and what has no effect, is nothing to be undone.
+TEST_F(Stepping, S57_AfterRedoOfARefreshedIndexTheStepIsTheNewest) {
+    const std::string index = std::string("DIRC\0\0\0\2\0\0\0\0", 12);
+    ASSERT_EQ(actor().mkdir(".git", 0755), 0);
+    make(".git/index", index + std::string(20, 'a'));
+    checkpoint("one");
+    run(kOne, [&] { make("its", "agent"); });
+    save(".git/index", index + std::string(20, 'b'), ".lock");
+    ASSERT_OK(undo(1));
+    EXPECT_EQ(files(), (Lines{"old"}));
+    save(".git/index", index + std::string(20, 'c'), ".lock");
+    ASSERT_OK(redo());
+    EXPECT_EQ(files(), (Lines{"its", "old"}));
+    ASSERT_OK(undo(1));
+    EXPECT_EQ(files(), (Lines{"old"}));
+}
+
 TEST_F(Stepping, S76_TheDiffOfAStepIsWhatTheLogShowsOfIt) {
     const auto one = begin_run(kOne, "work");
     as(kOne);
