@@ -126,4 +126,20 @@ Result<std::string> apply_hunks(const std::vector<Hunk>& hunks, std::string_view
     return after;
 }
 
+std::vector<Hunk> reversed(std::vector<Hunk> hunks) {
+    std::uint64_t grown = 0;  // by the hunks so far, modulo 2^64
+    for (Hunk& hunk : hunks) {
+        const std::uint64_t older = side_of(hunk, '-').size();
+        const std::uint64_t newer = side_of(hunk, '+').size();
+        // Without lines the number is that of the line before.
+        hunk.old_start += grown + (older == 0 ? 1 : 0) - (newer == 0 ? 1 : 0);
+        grown += newer - older;
+        std::swap(hunk.of_nothing, hunk.to_nothing);
+        for (HunkLine& line : hunk.lines) {
+            if (line.origin != ' ') line.origin = line.origin == '-' ? '+' : '-';
+        }
+    }
+    return hunks;
+}
+
 }  // namespace unwrite::edit

@@ -48,4 +48,7 @@ Result<std::vector<FilePatch>> parse_unified(std::string_view patch, unsigned st
 Result<std::string> apply_hunks(const std::vector<Hunk>& hunks, std::string_view bytes,
                                 std::uint64_t* failed_line = nullptr);
 
+/// What takes these back. They must stand in their order, as parse_unified() has them from a diff.
+std::vector<Hunk> reversed(std::vector<Hunk> hunks);
+
 }  // namespace unwrite::edit

@@ -431,6 +431,17 @@ Result<> EditFiles::remove(const std::string& path, const Digest& expected) {
     return done ? done : Result<>{refusal(path, done.error())};
 }
 
+Result<> EditFiles::put_back(const std::string& path, const Digest& expected,
+                             const std::string& bytes) {
+    if (!exchanges_) return Error(EOPNOTSUPP);
+    TRY_ASSIGN(const Place place, place_of(path));
+    TRY_ASSIGN(const FileState now, expect(place, path, expected));
+    TRY_ASSIGN(const UniqueFd nameless, write_nameless(place, bytes, std::nullopt));
+    TRY(exchange(kExchangeCommand, place, now, nameless, std::nullopt));
+    ignore(sys::sync(place.parent.get()), "the file is written; its name is synced if it can be");
+    return {};
+}
+
 Result<> EditFiles::remove_empty_directory(const std::string& path) {
     TRY_ASSIGN(const Place place, place_of(path));
     return sys::remove_directory(place.parent.get(), place.name);

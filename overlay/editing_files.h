@@ -67,6 +67,9 @@ class EditFiles final : public edit::Files, public edit::UndoFiles {
     Result<> put(const std::string& path, const std::optional<Digest>& expected,
                  const std::string& bytes, std::optional<std::uint32_t> mode) override;
     Result<> remove(const std::string& path, const Digest& expected) override;
+    /// As put(), for a file that is there, with its mode as it is, and only if the daemon takes the
+    /// last step: EOPNOTSUPP otherwise.
+    Result<> put_back(const std::string& path, const Digest& expected, const std::string& bytes);
     Result<> remove_empty_directory(const std::string& path) override;
     /// The directories that `path` lacks, the topmost first; and makes them.
     Result<std::vector<std::string>> missing_directories(const std::string& path);

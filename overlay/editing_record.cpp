@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "edit/text_safety.h"
+#include "edit/unified_patch.h"
 #include "overlay/changes.h"
 #include "overlay/origins.h"
 
@@ -96,11 +97,14 @@ std::string names_of(const EditRecord& record) {
     return names;
 }
 
+bool is_as_after(const edit::FileState& now, const EditRecord::File& file) {
+    if (!file.after) return now.kind == edit::FileKind::kAbsent;
+    return now.kind == edit::FileKind::kFile && digest_of(now.bytes) == *file.after;
+}
+
 bool is_as_after(EditFiles& files, const EditRecord::File& file) {
     const auto now = files.look(file.path);
-    if (!now) return false;
-    if (!file.after) return now->kind == edit::FileKind::kAbsent;
-    return now->kind == edit::FileKind::kFile && digest_of(now->bytes) == *file.after;
+    return now && is_as_after(*now, file);
 }
 
 // One edit that was begun and has no end.
@@ -125,6 +129,8 @@ class KilledEdit {
     }
     Result<> learn_whose();
     bool is_its_own(const std::string& path) const;
+    std::optional<std::string> bytes_before(const edit::FileState& now) const;
+    bool put_back(const EditRecord::File& file) const;
 
     Operations& operations_;
     const Asker& asker_;
@@ -162,27 +168,59 @@ bool KilledEdit::is_its_own(const std::string& path) const {
     return true;
 }
 
+// Nothing where the file differs in more than its text.
+std::optional<std::string> KilledEdit::bytes_before(const edit::FileState& now) const {
+    constexpr std::uint32_t others = kAspectMode | kAspectOwner | kAspectAcl | kAspectXattrs;
+    const auto diffs = operations_.diff(before_, "", {now.path}, true);
+    if (!diffs || diffs->size() != 1) return std::nullopt;
+    const FileDiff& diff = diffs->front();
+    if (diff.change.path != now.path || diff.change.kind != ChangeKind::kModified ||
+        (diff.change.aspects & others) != 0)
+        return std::nullopt;
+    const auto patch = edit::parse_unified(diff.text);
+    if (!patch || patch->size() != 1) return std::nullopt;
+    const auto& hunks = patch->front().hunks;
+    auto bytes = edit::apply_hunks(edit::reversed(hunks), now.bytes);
+    const auto again = bytes ? edit::apply_hunks(hunks, *bytes) : bytes;
+    return again && *again == now.bytes ? std::optional(*std::move(bytes)) : std::nullopt;
+}
+
+// By the daemon, so that whoever has the file open goes on with it (exchange.h). False where that
+// cannot be: then it is restored, and a program that has it open writes to what was displaced.
+bool KilledEdit::put_back(const EditRecord::File& file) const {
+    const auto now = files_.look(file.path);
+    if (!now || !file.after || !is_as_after(*now, file)) return false;
+    const auto bytes = bytes_before(*now);
+    return bytes && files_.put_back(file.path, *file.after, *bytes);
+}
+
 Result<std::vector<std::string>> KilledEdit::take_back() {
     const bool single = record_.files.size() < 2;
-    std::vector<std::string> written;
-    std::vector<std::string> all;
+    std::vector<const EditRecord::File*> written;
+    std::vector<std::string> to_restore;
     for (const EditRecord::File& file : record_.files) {
         const auto temporary = files_.temporary_of(file.path, record_.token);
-        if (temporary) all.push_back(*temporary);
-        if (!single && is_as_after(files_, file)) written.push_back(file.path);
+        if (temporary) to_restore.push_back(*temporary);
+        if (!single && is_as_after(files_, file)) written.push_back(&file);
     }
-    if (single && all.empty()) return written;
+    std::vector<std::string> taken_back;
+    if (single && to_restore.empty()) return taken_back;
     TRY(learn_whose());
-    const auto of_others = [this](const std::string& path) { return !is_its_own(path); };
-    std::erase_if(written, of_others);
-    std::erase_if(all, of_others);
-    all.insert(all.end(), written.begin(), written.end());
-    if (!all.empty()) TRY(restore(all));
+    std::erase_if(written, [this](const auto* file) { return !is_its_own(file->path); });
+    std::erase_if(to_restore, [this](const std::string& path) { return !is_its_own(path); });
+    for (const EditRecord::File* file : written) {
+        const bool is_back = put_back(*file);
+        // Somebody may have changed it in this moment.
+        if (!is_back && !is_as_after(files_, *file)) continue;
+        if (!is_back) to_restore.push_back(file->path);
+        taken_back.push_back(file->path);
+    }
+    if (!to_restore.empty()) TRY(restore(to_restore));
     for (auto path = record_.directories.rbegin(); path != record_.directories.rend(); ++path) {
         if (files_.is_empty_directory(*path) && is_its_own(*path)) TRY(restore({*path}));
     }
     TRY(end_edit(operations_, asker_, record_, "took back a killed edit"));
-    return written;
+    return taken_back;
 }
 
 struct Begun {

@@ -1,5 +1,6 @@
 """Edit and Undo beside programs that append to the same file, and interrupted. Used by tools.sh."""
 
+import json
 import os
 import signal
 import subprocess
@@ -9,10 +10,12 @@ import time
 from tools_client import Client, check, get, lp1, put
 
 # Appends "NAME N" until its input ends, and says at the end how many such lines were written: with
-# a file that it opens each time, or with one that it has open all the time.
+# a file that it opens each time, or with one that it has open all the time. It rests after each
+# twenty lines, or an edit would never find the file as it was read.
 WRITER = """
 import os, select, sys, time
-name, path, keeps, pause = sys.argv[1], sys.argv[2], sys.argv[3] == "keeps", float(sys.argv[4])
+name, path, keeps = sys.argv[1], sys.argv[2], sys.argv[3] == "keeps"
+pause, rest = float(sys.argv[4]), float(sys.argv[5])
 flags = os.O_WRONLY | os.O_APPEND
 fd = os.open(path, flags)
 n = 0
@@ -22,15 +25,15 @@ while not select.select([sys.stdin], [], [], 0)[0]:
         fd = os.open(path, flags)
     n += 1
     assert os.write(fd, b"%s %d\\n" % (name.encode(), n)) > 0
-    time.sleep(pause)
+    time.sleep(pause if n % 20 else rest)
 print(n)
 """
 
 
-def writers(path, kinds, pause):
-    return {kind: subprocess.Popen([sys.executable, "-c", WRITER, kind, path, kind, str(pause)],
-                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-            for kind in kinds}
+def writers(path, kinds, pause, rest):
+    return {kind: subprocess.Popen(
+        [sys.executable, "-c", WRITER, kind, path, kind, str(pause), str(rest)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for kind in kinds}
 
 
 def written(running):
@@ -42,16 +45,19 @@ def lines_of(path, kind):
     return [int(line[len(head):]) for line in get(path).split(b"\n") if line.startswith(head)]
 
 
-def round_of(client, pause, seconds):
+def first_line(path):
+    return get(path).split(b"\n", 1)[0].decode()
+
+
+def round_of(client, pause, rest, seconds):
     """Edits the first line of "log" again and again, and takes every second edit back at once."""
-    running = writers("log", ("opens", "keeps"), pause)
+    running = writers("log", ("opens", "keeps"), pause, rest)
     end = time.monotonic() + seconds
     edited = undone = tries = 0
     while time.monotonic() < end:
         tries += 1
         client.call("Read", path="log", start_line=1, end_line=1)
-        now = get("log").split(b"\n", 1)[0].decode()
-        answer = client.call("Edit", path="log", old_snippet=now, new_snippet=f"head {tries}")
+        answer = client.call("Edit", path="log", old_snippet=first_line("log"), new_snippet=f"head {tries}")
         if answer["isError"]:
             status = answer["structuredContent"]["status"]
             check(status in ("stale_file", "no_match"), answer)
@@ -74,12 +80,83 @@ def appended(program, directory, seconds):
     """Every line whose write returned is in the file, in order and once, whoever edits it."""
     os.chdir(directory)
     client = Client(program, directory, "modern")
-    for pause in (0.004, 0.05):
-        with open("log", "w", encoding="ascii") as file:
-            file.write("head 0\n")
-        undone = round_of(client, pause, float(seconds) / 2)
+    undone = 0
+    for pause, rest in ((0.001, 0.05), (0.004, 0.004), (0.05, 0.05)):
+        put("log", b"head 0\n")
+        undone += round_of(client, pause, rest, float(seconds) / 3)
     check(undone > 0, "nothing was taken back")
     client.end()
+
+
+POINTS = ["edit.begun:1", *(f"edit.{name}:{number}" for name in ("prepared", "file", "written") for number in (1, 2)),
+          "edit.file:3", *(f"undo.{name}:{number}" for name in ("prepare", "file") for number in (1, 2)), "undo.file:3"]
+
+
+def killed_at(point, program, directory, names, text):
+    """An edit of these files, or its Undo, that ends at this point; whether it did."""
+    client = Client(program, directory, "modern", environment={"UNWRITE_CRASH_AT": point})
+    for name in names:
+        client.call("Read", path=name, start_line=1, end_line=1)
+    patch = lp1(**{name: f"R\n{first_line(name)}\n.\n{text}\n.\n" for name in names})
+    answer = client.request("tools/call", {"name": "Edit", "arguments": {"patch": patch}})
+    if answer is not None and point.startswith("undo"):
+        client.request("tools/call", {"name": "Undo", "arguments": {}})
+    client.process.stdin.close()
+    return client.process.wait(30) != 0
+
+
+def in_states(program, directory, path, kind):
+    """The lines of this kind that any state has."""
+    def told(*words):
+        return subprocess.run([program, "-C", directory, *words], check=True, stdout=subprocess.PIPE).stdout
+
+    found = set()
+    for entry in json.loads(told("--json", "log", "--all"))["entries"]:
+        diff = told("diff", f"root..n{entry['node']['number']}", path).decode().split("\n")
+        found.update(int(line.split()[1]) for line in diff if line.startswith(f"+{kind} "))
+    return found
+
+
+def killed_round(program, directory, path, seconds):
+    """How many kills left an edit half done, and how many edits by hand were done."""
+    names = (path, "other")
+    for name in names:
+        put(name, b"head 0\n")
+    running = writers(path, ("opens", "keeps"), 0.001, 0.05)
+    end = time.monotonic() + seconds
+    deaths = tries = edits = half = 0
+    while time.monotonic() < end:
+        tries += 1
+        before = [first_line(name) for name in names]
+        died = killed_at(POINTS[tries % len(POINTS)], program, directory, names, f"head {tries}")
+        deaths += died
+        half += died and sum(first_line(name) != was for name, was in zip(names, before)) == 1
+        for words in ((["status"], ["edit", "other", "--old", "none", "--new", "x"])[tries % 2],
+                      ["edit", path, "--old", first_line(path) + "\n", "--new", f"head by hand {tries}\n"]):
+            done = subprocess.run([program, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+            check(done.returncode in (0, 1, 5), (words, done))
+        edits += done.returncode == 0
+    counts = written(running)
+    print(f"{tries} tries, {deaths} killed, {half} left half done, {edits} edits by hand, lines: {counts}")
+    for kind, count in counts.items():
+        there = lines_of(path, kind)
+        check(there == sorted(set(there)), f"{kind}: lines twice or out of order")
+        lost = set(range(1, count + 1)) - set(there)
+        if lost:
+            print(f"{kind}: {len(lost)} lines are in states alone")
+            lost -= in_states(program, directory, path, kind)
+        check(not lost, f"{kind}: {len(lost)} of {count} lines are in no state, {sorted(lost)[:10]}")
+    return half, edits
+
+
+def killed(program, directory, seconds):
+    """Every line is in the file or in a state, also if an edit or an Undo is killed, whoever comes next."""
+    os.chdir(directory)
+    length = 10.0  # a longer file would be too large to be edited
+    rounds = max(1, round(float(seconds) / length))
+    sums = [sum(one) for one in zip(*(killed_round(program, directory, f"log-{number}", float(seconds) / rounds)
+                                      for number in range(rounds)))]
+    check(all(sums), "some kills left an edit half done, and some edits by hand were done")
 
 
 FILES = [f"many/{number}" for number in range(80)]

@@ -143,14 +143,17 @@ S66_S160_what_others_write_must_be_read_again() {
     cd /
 }
 
-S66_S141_S160_no_line_of_another_program_is_lost() {
+# A minute if UNWRITE_LONG is set.
+beside_writers() {
     begin
-    local seconds=8
+    local seconds=9
     [[ -z ${UNWRITE_LONG:-} ]] || seconds=60
-    python3 "$here/racing_client.py" appended "$program" "$W" "$seconds"
+    python3 "$here/racing_client.py" "$1" "$program" "$W" "$seconds"
     cd /
     check_state
 }
+S66_S141_S160_no_line_of_another_program_is_lost() { beside_writers appended; }
+S15_S66_S141_no_line_is_lost_if_an_edit_is_killed() { beside_writers killed; }
 
 S15_S145_interrupted_means_whole_or_nothing() {
     begin

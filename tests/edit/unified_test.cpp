@@ -183,6 +183,25 @@ TEST(UnifiedApply, LinesWithoutAnEndingAreLast) {
               "error: Hunk #1 (line 1) puts a line behind one without an ending");
 }
 
+TEST(UnifiedApply, ReversedHunksTakeThemBack) {
+    const auto back = [](const std::string& hunks, const std::string& before) {
+        const auto files = parsed("--- a/f\n+++ b/f\n" + hunks);
+        const auto after = apply_hunks(files[0].hunks, before);
+        EXPECT_TRUE(after) << hunks;
+        const auto again = after ? apply_hunks(reversed(files[0].hunks), *after) : after;
+        return again ? *again : "error: " + again.error().message();
+    };
+    // The same lines stand everywhere, so that only the numbers decide.
+    const std::string many = "b\nb\nb\nb\nb\nb\n";
+    EXPECT_EQ(
+        back("@@ -2 +2,2 @@\n-b\n+b\n+b\n@@ -4,2 +5 @@\n-b\n-b\n+b\n@@ -6,0 +7 @@\n+b\n", many),
+        many);
+    EXPECT_EQ(back("@@ -1,3 +1 @@\n-b\n-b\n b\n@@ -5 +3 @@\n-b\n+x\n", many), many);
+    EXPECT_EQ(back("@@ -0,0 +1 @@\n+x\n", ""), "");
+    EXPECT_EQ(back("@@ -1 +0,0 @@\n-x\n", "x\n"), "x\n");
+    EXPECT_EQ(back("@@ -1 +1 @@\n-x\n+x\n\\ No newline at end of file\n", "x\n"), "x\n");
+}
+
 TEST(UnifiedApply, ErrorsSayWhere) {
     const auto files = parsed("--- a/f\n+++ b/f\n@@ -2 +2 @@\n-z\n+y\n");
     std::uint64_t line = 0;

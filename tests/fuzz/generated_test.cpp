@@ -148,6 +148,9 @@ class AgainstOthers : public testing::Test {
             const auto made = edit::apply_hunks(file.hunks, before_[at]);
             ASSERT_TRUE(made) << *file.old_path << ": " << made.error().message();
             now[at] = *made;
+            const auto back = edit::apply_hunks(edit::reversed(file.hunks), *made);
+            ASSERT_TRUE(back) << *file.old_path << ": " << back.error().message();
+            ASSERT_EQ(*back, before_[at]) << *file.old_path;
         }
         EXPECT_EQ(now, after_);
     }
