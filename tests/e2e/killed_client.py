@@ -39,6 +39,11 @@ def made_whole(program, directory, daemon, way):
     def mount():
         return int(run("mount", directory)["pid"])
 
+    if way.startswith("commit"):
+        done = subprocess.run([program, "-C", directory, *way.split(), "--yes"], cwd="/", check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        check(done.returncode in (0, 3), (way, done))
+        return daemon
     if way == "the next edit":
         other = Client(program, directory, "modern")
         other.text("Edit", patch=lp1(other="N -\n"))
@@ -84,7 +89,7 @@ def killed(program, directory, daemon, parts, part):
     comes next."""
     daemon = int(daemon)
     ways = ["the next edit", "recover", "a mount", "a mount after the daemon's death",
-            "recover without a mount"]
+            "recover without a mount", "commit", "commit k1"]
     half = 0
     points = ["edit.begun:1"] + [f"edit.prepared:{n}" for n in range(1, 5)] + \
         [f"edit.file:{n}" for n in range(1, 6)] + [f"edit.written:{n}" for n in range(1, 5)] + \
@@ -145,9 +150,9 @@ def edit_and_undo(program, directory, around):
     return answers
 
 
-def killed_at_calls(program, directory, log):
-    """The same, killed at every system call that changes a file or speaks with the daemon: the
-    kernel is left with what was done before it."""
+def calls_of(program, directory, log):
+    """Every system call of these two that changes a file or speaks with the daemon: its name, and the how manieth of
+    that name it is."""
     strace = ("strace", "-f", "-qq", "-o", log, "-e", "trace=flock," + ",".join(CALLS))
     furnish(directory)
     answers = edit_and_undo(program, directory, strace)
@@ -159,19 +164,50 @@ def killed_at_calls(program, directory, log):
             seen[name] = seen.get(name, 0) + 1
             if "flock" in seen and name in CALLS:  # an edit begins with the lock
                 cases.append((name, seen[name]))
+    return cases
+
+
+def ended_at(program, directory, call, sent):
+    """The signal arrives at this call of an edit and its Undo; what the files are then."""
+    name, count = call
+    furnish(directory)
+    answers = edit_and_undo(program, directory, (
+        "strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={name}", "-e",
+        f"inject={name}:signal={sent}:when={count}"))
+    check(None in answers, (name, count, sent, "it ended"))
+    return [get(path) if os.path.exists(path) else None for path in NAMES]
+
+
+def killed_at_calls(program, directory, log):
+    """The same, killed at every such call: the kernel is left with what was done before it."""
     half = 0
-    for name, count in cases:
-        furnish(directory)
-        answers = edit_and_undo(program, directory, (
-            "strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={name}", "-e",
-            f"inject={name}:signal=KILL:when={count}"))
-        check(None in answers, (name, count, "it was killed"))
-        left = [get(path) if os.path.exists(path) else None for path in NAMES]
+    cases = calls_of(program, directory, log)
+    for call in cases:
+        left = ended_at(program, directory, call, "KILL")
         made_whole(program, directory, 0, "the next edit")
         check_tree(directory)
         half += left not in (OLD, NEW)
     print(len(cases), "kills,", half, "left it half done")
     check(half > 1, "some kills left it half done")
+    os.chdir("/")
+    subprocess.run([program, "unmount", directory], check=True)
+
+
+def signalled_at_calls(program, directory, log):
+    """A signal that a program may hold back: nothing is half done, whoever looks, and a commit keeps that. Each call
+    with one of the signals, or with all if UNWRITE_LONG is set."""
+    signals = ("INT", "TERM", "HUP")
+    stood = []
+    for number, call in enumerate(calls_of(program, directory, log)):
+        for sent in signals if "UNWRITE_LONG" in os.environ else (signals[number % 3],):
+            left = ended_at(program, directory, call, sent)
+            check(left in (OLD, NEW), (call, sent, left))
+            check_tree(directory)
+            made_whole(program, directory, 0, "commit")
+            check(check_tree(directory) == left, (call, sent, "after a commit"))
+            stood.append(left == NEW)
+    print(len(stood), "signals, the edit stood", sum(stood), "times")
+    check(0 < sum(stood) < len(stood), "some waited for the edit, some for its Undo")
     os.chdir("/")
     subprocess.run([program, "unmount", directory], check=True)
 

@@ -99,13 +99,15 @@ S15_S24_S37_S145_S159_killed_at_each_point_of_an_edit() { killed_and_made_whole 
 S15_S24_S37_S145_S159_killed_and_mounted_again() { killed_and_made_whole 1; }
 S15_S24_S37_S145_S159_killed_and_recovered() { killed_and_made_whole 2; }
 
-S15_S24_S37_S159_killed_at_every_system_call_of_an_edit() {
+at_every_system_call() {
     strace -qq -o /dev/null -e inject=getuid:signal=KILL:when=1 true 2>/dev/null || skip "strace cannot inject signals here"
     begin
-    python3 "$here/killed_client.py" killed_at_calls "$program" "$W" "$scratch/calls"
+    python3 "$here/killed_client.py" "$1" "$program" "$W" "$scratch/calls"
     cd /
     check_state
 }
+S15_S24_S37_S159_killed_at_every_system_call_of_an_edit() { at_every_system_call killed_at_calls; }
+S15_S24_S145_S159_a_signal_at_every_system_call_of_an_edit() { at_every_system_call signalled_at_calls; }
 
 S15_S24_S37_S159_the_daemon_dies_at_any_point_of_an_edit() {
     python3 "$here/killed_client.py" daemon_killed "$program" "$W" "$scratch/passed"
