@@ -6,6 +6,8 @@ namespace unwrite::mcp {
 
 namespace {
 
+constexpr std::size_t kMostOfIdMember = 200;
+
 // Before a parser builds anything: documents that are too deep end here.
 bool is_too_deep(std::string_view text) {
     unsigned depth = 0;
@@ -68,28 +70,11 @@ Parsed parse_message(const Json& json) {
     return message;
 }
 
-// The id of a message that is not parsed, because it is too large: a member of the outermost
-// object, in what has arrived of it. Null when it is not found.
 Json id_in(std::string_view text) {
-    int depth = 0;
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        const char c = text[at];
-        if (c == '{' || c == '[') ++depth;
-        if (c == '}' || c == ']') --depth;
-        if (c != '"') continue;
-        const std::size_t begin = at++;
-        while (at < text.size() && text[at] != '"')
-            at += std::size_t{text[at] == '\\' ? 2U : 1U};
-        if (depth != 1 || text.substr(begin, at - begin + 1) != "\"id\"") continue;
-        const std::size_t colon = text.find_first_not_of(" \t\r\n", at + 1);
-        if (colon == std::string_view::npos || text[colon] != ':') continue;
-        constexpr std::size_t most_of_id = 200;
-        const std::string_view rest = text.substr(colon + 1, most_of_id);
-        const std::size_t end = rest.find_first_of(",}");
-        const Json id = Json::parse(rest.substr(0, end), nullptr, /*allow_exceptions=*/false);
-        return is_id(id) ? id : Json();
-    }
-    return nullptr;
+    IdSearch search;
+    for (const char c : text)
+        search.pass(c);
+    return search.id();
 }
 
 Line only(ProtocolError error) {
@@ -111,9 +96,9 @@ std::string text_member(const Json& json, const char* name) {
 }
 
 Line parse_line(std::string_view line) {
-    if (line.size() > kMaxLine)
-        return only(invalid("Invalid Request: the message is too large", id_in(line)));
-    if (is_too_deep(line)) return only(invalid("Invalid Request: the message is too deep"));
+    if (line.size() > kMaxLine) return only(too_large(id_in(line)));
+    if (is_too_deep(line))
+        return only(invalid("Invalid Request: the message is too deep", id_in(line)));
     const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
     if (json.is_discarded())
         return only({ErrorCode::kParse, "Parse error: this is not JSON", nullptr, nullptr});
@@ -125,6 +110,36 @@ Line parse_line(std::string_view line) {
     for (const Json& item : json)
         parsed.messages.push_back(parse_message(item));
     return parsed;
+}
+
+void IdSearch::pass(char c) {
+    const bool is_quoted = in_string_;
+    if (is_escaped_) {
+        is_escaped_ = false;
+    } else if (in_string_ && c == '\\') {
+        is_escaped_ = true;
+    } else if (c == '"') {
+        in_string_ = !in_string_;
+    }
+    const bool opens = !is_quoted && (c == '{' || c == '[');
+    const bool closes = !is_quoted && (c == '}' || c == ']');
+    const bool is_outermost = depth_ == 1;
+    if (opens) ++depth_;
+    if (closes && depth_ > 0) --depth_;
+    if (is_outermost && !is_quoted && (closes || c == ',')) return end_member();
+    // One more than is parsed: then it is too long.
+    if (is_outermost && member_.size() <= kMostOfIdMember) member_ += c;
+}
+
+void IdSearch::end_member() {
+    const std::string text = std::exchange(member_, {});
+    if (!id_.is_null() || text.size() > kMostOfIdMember) return;
+    const Json json = Json::parse("{" + text + "}", nullptr, /*allow_exceptions=*/false);
+    if (is_id(member(json, "id"))) id_ = member(json, "id");
+}
+
+ProtocolError too_large(Json id) {
+    return invalid("Invalid Request: the message is too large", std::move(id));
 }
 
 Json result_of(const Json& id, Json result) {

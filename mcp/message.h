@@ -53,6 +53,25 @@ struct Line {
 };
 Line parse_line(std::string_view line);
 
+/// The id of a message that is too large to be kept, found while it passes by: a short member of
+/// the outermost object, wherever it stands. Clients often write it last.
+class IdSearch {
+ public:
+    void pass(char c);
+    const Json& id() const { return id_; }  ///< null: none so far
+
+ private:
+    void end_member();
+
+    Json id_{};
+    std::string member_{};  // of the outermost object, what of it is not in a deeper one
+    unsigned depth_ = 0;
+    bool in_string_ = false;
+    bool is_escaped_ = false;
+};
+/// What is wrong with such a message.
+ProtocolError too_large(Json id);
+
 Json result_of(const Json& id, Json result);
 Json error_of(const ProtocolError& error);
 

@@ -46,6 +46,8 @@ class Server {
     /// One line from the client. Nothing is done yet but what cannot wait: a cancellation takes its
     /// request out of those that wait.
     void take(std::string_view line);
+    /// A line of more than kMaxLine bytes; null: its id was not found.
+    void take_too_large(const Json& id) { queue_.push_back({too_large(id), nullptr}); }
     /// Does the oldest request that waits; false when there is none.
     bool step();
     std::size_t waiting() const { return queue_.size(); }

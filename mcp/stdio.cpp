@@ -5,6 +5,8 @@
 
 #include <cerrno>
 #include <mutex>
+#include <optional>
+#include <utility>
 
 #include "base/syscalls.h"
 
@@ -37,28 +39,47 @@ class Lines {
         }
         if (got == 0) {
             ended_ = true;
-            if (!line_.empty()) hand_over();
+            if (!line_.empty() || too_long_) hand_over();
             return {};
         }
         for (const char c : std::string_view(bytes, static_cast<std::size_t>(got))) {
             if (c == '\n') {
                 hand_over();
-            } else if (line_.size() <= kMaxLine) {
-                line_ += c;  // a line that is too long keeps one byte too many, and is refused
+            } else {
+                take(c);
             }
         }
         return {};
     }
 
  private:
+    void take(char c) {
+        if (!too_long_ && line_.size() < kMaxLine) {
+            line_ += c;
+            return;
+        }
+        if (!too_long_) {
+            too_long_.emplace();
+            for (const char earlier : std::exchange(line_, {}))
+                too_long_->pass(earlier);
+        }
+        too_long_->pass(c);
+    }
+
     void hand_over() {
-        server_.take(line_);
+        if (too_long_) {
+            server_.take_too_large(too_long_->id());
+        } else {
+            server_.take(line_);
+        }
         line_.clear();
+        too_long_.reset();
     }
 
     const int fd_;
     Server& server_;
     std::string line_;
+    std::optional<IdSearch> too_long_;  // then line_ is empty
     bool ended_ = false;
 };
 

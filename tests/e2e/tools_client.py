@@ -354,6 +354,8 @@ def protocol(program, directory):
     check(early["id"] == 7 and early["error"]["code"] == -32600, "before initialize")
     process.raw(b"x" * (5 << 20) + b"\n")
     check(process.receive()["error"]["code"] == -32600, "a line that is too long")
+    process.raw(b'{"method":"tools/call","params":{"a":"' + b"x" * (5 << 20) + b'"},"jsonrpc":"2.0","id":11}\n')
+    check(process.receive()["id"] == 11, "S162: it is answered with its id, which many clients write last")
     check(process.request("no/such")["error"]["code"] == -32601, "an unknown method")
     check(process.request("tools/call", {"name": "none"})["error"]["code"] == -32602, "a tool")
     old = process.message("tools/list")

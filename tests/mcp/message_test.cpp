@@ -40,6 +40,12 @@ TEST(Message, S162_the_id_of_a_message_that_is_too_large_comes_back) {
     EXPECT_EQ(id(R"({"jsonrpc":"2.0","id": 7 ,"method":"x","params":{"id":8,"a":")" + much), 7);
     EXPECT_EQ(id(R"({"params":{"id":8},"a\"":"\"id\":9","id":"seven","b":")" + much), "seven");
     EXPECT_TRUE(id(R"({"params":{"id":8,"b":")" + much).is_null());
+    EXPECT_EQ(id(R"({"method":"x","params":{"id":8,"a":")" + much +
+                 R"(\"},\\"},"jsonrpc":"2.0","id":9})"),
+              9);
+    EXPECT_EQ(id(R"({"a":[{"id":8},")" + much + R"("],"id": "last" })"), "last");
+    EXPECT_TRUE(id(std::string("[") + R"({"id":8},")" + much + R"("])").is_null());
+    EXPECT_TRUE(id(R"({"id":")" + much + R"("})").is_null());
 }
 
 TEST(Message, requests_notifications_and_responses_are_told_apart) {
