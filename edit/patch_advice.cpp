@@ -117,6 +117,13 @@ PatchAdvice advice_on(std::string_view patch, std::uint64_t line) {
             "with a line END.";
         return advice;
     }
+    const bool has_header = std::any_of(
+        lines.begin(), lines.end(), [](std::string_view text) { return trimmed(text) == "LP1"; });
+    if (!has_header) {
+        advice.next =
+            "A patch begins with a line LP1 and ends with a line END:\n" + std::string(kExample);
+        return advice;
+    }
     advice.next = on_command(failed);
     if (advice.next.empty() && number == lines.size())
         advice.next =

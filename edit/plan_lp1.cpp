@@ -99,7 +99,7 @@ Result<EditPlan> plan_lp1(std::string_view patch, const Settings& settings, File
     const auto sections = parse_lp1(patch, &line);
     if (!sections) {
         PatchAdvice advice = advice_on(patch, line);
-        response.patch_line = line;
+        if (line > 0) response.patch_line = line;
         response.path = std::move(advice.path);
         return patch_failed("<patch>", sections.error().message(), advice.next);
     }

@@ -30,6 +30,7 @@ std::optional<Error> not_a_file(const FileState& file) {
     const std::string text = "Path is a symbolic link to '" + displayed(file.link) + "'";
     if (file.leads_to.empty())
         return reason(text, "It leads out of the workspace, so it cannot be read or edited here.");
+    if (file.leads_to == file.path) return reason(text, "It leads to itself. Leave it alone.");
     return reason(text, "Call again with path \"" + displayed(file.leads_to) +
                             "\", which is what the link leads to.");
 }

@@ -19,7 +19,11 @@ Error about(const std::string& path, const Error& reason) {
 }
 
 Error refused(const std::string& path, const char* reason) {
-    return {ErrorKind::kConflict, EINVAL, displayed(path) + ": " + reason};
+    const std::string shown = displayed(path);
+    return {ErrorKind::kConflict, EINVAL, shown + ": " + reason,
+            "Nothing was undone, because something else changed this file since the edit. Call "
+            "Read for \"" +
+                shown + "\", and take back with Edit what should go."};
 }
 
 // One Undo: what stands there now is kept, so that a half-done one can go back.
@@ -157,7 +161,8 @@ std::string undo_schema() {
 Result<> check_undo_arguments(std::string_view arguments) {
     const auto object = nlohmann::json::parse(arguments, nullptr, /*allow_exceptions=*/false);
     if (object.is_object() && object.empty()) return {};
-    return Error(ErrorKind::kUsage, EINVAL, "Bad args: Undo takes no arguments");
+    return Error(ErrorKind::kUsage, EINVAL, "Bad args: Undo takes no arguments",
+                 "Call Undo with {}.");
 }
 
 void UndoEntries::applied(const std::string& session, std::vector<UndoTarget> targets) {

@@ -2,6 +2,7 @@
 #include <cerrno>
 #include <random>
 
+#include "edit/text_safety.h"
 #include "mcp/arguments.h"
 #include "mcp/revert_tool.h"
 #include "mcp/schema.h"
@@ -73,8 +74,9 @@ Server::Handled Server::call_tool(const Call& call) {
     if (name == kConfirm && confirms(call)) return confirm(call);
     const Tool* tool = find_tool(name);
     if (tool == nullptr || !is_offered(*tool)) {
-        return ProtocolError{ErrorCode::kInvalidParams, "Unknown tool: " + name.substr(0, 100),
-                             nullptr, call.message.id};
+        return ProtocolError{ErrorCode::kInvalidParams,
+                             "Unknown tool: " + edit::displayed(name.substr(0, 100)), nullptr,
+                             call.message.id};
     }
     static const Json none = Json::object();
     const Json& given = member(params, "arguments");

@@ -18,15 +18,20 @@ Result<ToolAnswer> checkpoint(ToolSession& session, const Json& json) {
     TRY_ASSIGN(const std::string name, arguments.name("name"));
     TRY_ASSIGN(const std::string text, arguments.text("text"));
     TRY_ASSIGN(const auto room, session.enter());
-    TRY_ASSIGN(const overlay::Node node,
-               room->operations().checkpoint(asker_of(session, *room),
-                                             overlay::NodeKind::kCheckpoint, name, text));
-    const std::string number = "n" + std::to_string(node.number);
+    const auto node = room->operations().checkpoint(asker_of(session, *room),
+                                                    overlay::NodeKind::kCheckpoint, name, text);
+    if (!node && node.error().kind() == ErrorKind::kUsage)
+        return node.error().with_advice(
+            "Call checkpoint with another name: not a number, \"n7\" or \"root\", without \"..\", "
+            "and not beginning "
+            "with \"-\".");
+    if (!node) return node.error();
+    const std::string number = "n" + std::to_string(node->number);
     const std::string made = "Checkpoint " + number +
                              (name.empty() ? "" : " " + edit::displayed(name)) +
                              ". The tool rollback goes back to it.";
     return told(false, made, "Call rollback with to \"" + number + "\" to go back to it.",
-                encode(node));
+                encode(*node));
 }
 
 Result<ToolAnswer> status(ToolSession& session, const Json& json) {

@@ -103,7 +103,8 @@ Result<Json> completion(const Json& params, const Enter& enter) {
 
 Result<Json> prompt_content(const std::string& name, const Json& arguments, const Enter& enter) {
     if (name != "review")
-        return Error(ErrorKind::kUsage, ENOENT, "Unknown prompt: " + name.substr(0, 100));
+        return Error(ErrorKind::kUsage, ENOENT,
+                     "Unknown prompt: " + edit::displayed(name.substr(0, 100)));
     const Json given = arguments.is_null() ? Json::object() : arguments;
     TRY_ASSIGN(const Arguments checked, Arguments::check(given, {"since"}));
     TRY_ASSIGN(const std::string since, checked.text("since"));

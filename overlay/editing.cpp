@@ -235,16 +235,19 @@ Result<ReadAnswer> Editing::read(EditRoom& room, const std::string& path,
     return answer;
 }
 
-Result<> Editing::change(EditRoom& room, const EditPlan& plan, std::size_t& done) {
+Result<> Editing::change(EditRoom& room, const EditPlan& plan, std::size_t& done, std::string& at) {
     // All of it is on the disk before the first file is touched: no room is the likeliest failure.
     for (const PlannedFile& file : plan.files) {
+        at = file.path;
         if (file.remains) TRY(room.files.prepare(file.path, file.after, mode_of(file)));
     }
     for (const PlannedFile& file : plan.files) {
+        at = file.path;
         crash_point("edit.file");
         if (auto changed = to_after(room.files, file); !changed) return changed;
         ++done;
     }
+    at.clear();
     crash_point("edit.file");
     return {};
 }
@@ -299,11 +302,12 @@ void Editing::remember(EditRoom& room, const EditPlan& plan,
     undo_record_ = undo_record(plan);
 }
 
-Result<> Editing::carry_out(EditRoom& room, const EditPlan& plan) {
+Result<> Editing::carry_out(EditRoom& room, const EditPlan& plan, std::string& at) {
     if (plan.files.empty()) return {};
     EditRecord record;
     record.token = room.files.token();
     for (const PlannedFile& file : plan.files) {
+        at = file.path;
         TRY(room.files.may_write(file.path, left_by(file), /*ask=*/true));
         record.files.push_back({file.path,
                                 file.remains ? std::optional(file.hash_after) : std::nullopt,
@@ -318,12 +322,13 @@ Result<> Editing::carry_out(EditRoom& room, const EditPlan& plan) {
             }
         }
     }
+    at.clear();
     const HeldSignals whole_or_nothing;
     TRY(begin_edit(room.operations, room.asker, "edit", record));
     crash_point("edit.begun");
     std::size_t done = 0;
     Result<> changed = room.files.make_directories(record.directories);
-    if (changed) changed = change(room, plan, done);
+    if (changed) changed = change(room, plan, done, at);
     if (changed) changed = end_edit(room.operations, room.asker, record, "edited");
     if (!changed) return go_back(room, plan, record, done, changed.error());
     remember(room, plan, record.directories);
@@ -356,8 +361,11 @@ EditAnswer Editing::finish(EditRoom& room, edit::AnsweredPlan made) {
     }
     const auto report = edit::edit_report(made.plan);
     if (!report) return failure(std::move(response), report.error());
-    if (auto done = carry_out(room, made.plan); !done)
+    std::string at;
+    if (auto done = carry_out(room, made.plan, at); !done) {
+        if (!at.empty()) response.path = at;
         return failure(std::move(response), done.error());
+    }
     response.remarks = room.files.take_remarks();
     edit::tell(response, made.plan);
     const bool is_patch = response.action == edit::EditAction::kPatch;

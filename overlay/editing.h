@@ -79,8 +79,9 @@ class Editing {
 
  private:
     edit::SeenCheck seen(EditRoom& room);
-    Result<> carry_out(EditRoom& room, const edit::EditPlan& plan);
-    Result<> change(EditRoom& room, const edit::EditPlan& plan, std::size_t& done);
+    /// `at`: the file that fails, where it is one.
+    Result<> carry_out(EditRoom& room, const edit::EditPlan& plan, std::string& at);
+    Result<> change(EditRoom& room, const edit::EditPlan& plan, std::size_t& done, std::string& at);
     std::vector<std::string> marks(EditRoom& room, const edit::EditPlan& plan) const;
     Error go_back(EditRoom& room, const edit::EditPlan& plan, const EditRecord& record,
                   std::size_t done, const Error& reason);

@@ -53,7 +53,8 @@ std::vector<std::string> components(const std::string& path) {
 Error outside(const std::string& attempted, const std::string& where) {
     return {ErrorKind::kRefused, EACCES,
             "Path outside sandbox (attempted: " + edit::displayed(attempted) +
-                ", resolved: " + edit::displayed(where) + ")"};
+                ", resolved: " + edit::displayed(where) + ")",
+            "Give a path below the workspace, relative to its top and without \"..\"."};
 }
 
 Result<std::string> random_token() {

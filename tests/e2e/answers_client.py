@@ -225,6 +225,14 @@ def call_errors(walk):
     for name, arguments in (("rollback", {"to": "none"}), ("status", {"since": "none"}),
                             ("diff", {"from": "n9999"}), ("rollback", {"to": "n9999"})):
         expect(walk.call(name, **arguments), None, None, ["Call log"])
+    expect(walk.call("checkpoint", name="n3"), None, None, ["Call checkpoint with another name"])
+    for path in ("/etc/passwd", "../f.c"):
+        for answer in (walk.call("Read", path=path), walk.call("Edit", path=path, old_snippet="x", new_snippet="y")):
+            expect(answer, path, None, ["relative to its top"])
+    os.symlink("itself", "itself")
+    expect(walk.call("Read", path="itself"), "itself", None, ["leads to itself"])
+    refused = walk.client.request("tools/call", {"name": "a\x1b[2J\u202eb", "arguments": {}})
+    check(refused["error"]["message"] == "Unknown tool: ab", refused)
     for name, arguments in (("rollback", {"to": "a\u202eb"}), ("log", {"path": "a\x1b[2J"}),
                             ("diff", {"paths": ["a\nb"]}), ("checkpoint", {"name": "\x07"})):
         text = expect(walk.call(name, **arguments))
@@ -235,6 +243,25 @@ def call_errors(walk):
     text = expect(walk.call("Edit", path="linked", old_snippet="one", new_snippet="1"), "linked",
                   None, ["one of 2 names of a file"], status="ok")
     expect(walk.call("log", depth=3), None, None, ["path, all, limit"])
+
+
+def refused_by_a_rule(walk):
+    """Which of several files it is."""
+    put("plain", b"one\n")
+    walk.call("Read", path="plain")
+    for files in ({"plain": replace("one", "1"), "a.pem": "T\nx\n.\n"}, {"a.pem": "T\nx\n.\n"}):
+        expect(walk.call("Edit", patch=lp1(**files)), "a.pem", None, ["policy allow --agents a.pem"])
+    check(get("plain") == b"one\n" and not os.path.exists("a.pem"), "nothing of it")
+
+
+def refused_undo(walk):
+    put("undone", b"one\n")
+    walk.call("Read", path="undone")
+    walk.call("Edit", path="undone", old_snippet="one", new_snippet="1")
+    put("undone", b"other\n")
+    text = expect(walk.call("Undo"), None, None, ["Nothing was undone", 'Call Read for "undone"'])
+    check(text.startswith("undone: hash mismatch\n"), text)
+    expect(walk.call("Undo", path="undone"), None, None, ["Call Undo with {}"])
 
 
 def no_room(walk, directory):
@@ -261,6 +288,8 @@ def to_act_on(program, directory, daemon):
     walk = Walk(client)
     patch_errors(walk)
     call_errors(walk)
+    refused_by_a_rule(walk)
+    refused_undo(walk)
     no_room(walk, directory)
     os.kill(int(daemon), 9)
     expect(walk.call("Edit", path="f.c", old_snippet="x", new_snippet="y"), "f.c", None,

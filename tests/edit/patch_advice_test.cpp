@@ -42,6 +42,16 @@ TEST_F(PatchAdviceTest, S155_AnotherFormatIsNamedAndSoIsItsFile) {
     EXPECT_THAT(told.next, HasSubstr("Leave out the lines that begin with ```"));
 }
 
+TEST_F(PatchAdviceTest, S155_WhatHasNoHeaderIsToldOfIt) {
+    for (const char* const patch : {"", "please\n", "F a.c\nR x\n.\ny\n.\nEND\n"}) {
+        const EditResponse told = answer(patch);
+        EXPECT_THAT(told.next,
+                    HasSubstr("A patch begins with a line LP1 and ends with a line END:\nLP1\nF "));
+        EXPECT_EQ(told.patch_line.has_value(), *patch != '\0');
+    }
+    EXPECT_EQ(answer("F a.c\nT\nx\n.\nEND\n").path, "a.c");
+}
+
 TEST_F(PatchAdviceTest, S155_ALineThatIsAlmostRight) {
     EditResponse told = answer("LP1\nF a.c\nR old text\n.\nnew\n.\nEND\n");
     EXPECT_EQ(told.path, "a.c");

@@ -284,6 +284,17 @@ TEST_F(UndoTool, S22_PathsInReasonsAreSafeToShow) {
     EXPECT_EQ(undo_error(), "a: file missing");
 }
 
+TEST_F(UndoTool, S21_ARefusalSaysWhatToDoNext) {
+    memory.files = {{"d/a", {"1\n"}}};
+    edit("F d/a\nT\nx\n.\n");
+    memory.files = {{"d/a", {"2\n"}}};
+    const auto undone = entries.undo("s", memory);
+    ASSERT_FALSE(undone);
+    EXPECT_EQ(undone.error().message(), "d/a: hash mismatch");
+    EXPECT_THAT(undone.error().advice(), testing::HasSubstr("Nothing was undone"));
+    EXPECT_THAT(undone.error().advice(), testing::HasSubstr("Call Read for \"d/a\""));
+}
+
 TEST_F(UndoTool, S30_NothingButTheTargetsIsRead) {
     memory.files = {{"a", {"1\n"}}, {"b", {"2\n"}}, {"other", {std::string(1000, 'x')}}};
     edit("F a\nT\nx\n.\nF b\nT\ny\n.\n");
