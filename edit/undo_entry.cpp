@@ -128,7 +128,8 @@ Error Undoing::take_back(std::size_t done, const Error& reason) {
             left += "\n" + about(targets_[done].path, back.error()).message();
     }
     if (left.empty()) return reason;
-    return {ErrorKind::kRecovery, EIO, reason.message() + "; could not go back:" + left};
+    return {ErrorKind::kRecovery, reason.number(),
+            reason.message() + "; could not go back:" + left};
 }
 
 Result<> Undoing::carry_out() {

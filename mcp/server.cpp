@@ -75,7 +75,11 @@ Server::Server(ServerOptions options, Send send)
 }
 
 Result<std::unique_ptr<Room>> Server::enter(const Enter& enter) {
-    TRY_ASSIGN(auto room, enter());
+    auto entered = enter();
+    if (!entered && entered.error().kind() == ErrorKind::kNoWorkspace)
+        return entered.error().with_advice("Nothing was done. Ask the user: " +
+                                           entered.error().advice());
+    TRY_ASSIGN(auto room, std::move(entered));
     room->while_waiting([this] { return go_on(); });
     if (session_.first_node == 0) {
         const auto newest = room->operations().trunk(0, 1);

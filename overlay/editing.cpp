@@ -41,22 +41,24 @@ bool has_lost_daemon(const Error& error) {
            number == ECONNABORTED || number == EPIPE;
 }
 
-// What failed, with what that means for the files.
-Error explained(const Error& error) {
+// What failed, with what that means for the files. `what`: "edit" or "Undo".
+Error explained(const Error& error, const std::string& what) {
     if (has_lost_daemon(error)) {
-        return {ErrorKind::kNoWorkspace, error.number(), "The daemon of this workspace has ended",
-                "Ask the user to run `unwrite mount`. Then call Read for the file: it has all of "
-                "this edit or nothing of it."};
+        return {
+            ErrorKind::kNoWorkspace, error.number(), "The daemon of this workspace has ended",
+            "Ask the user to run `unwrite mount`. Then call Read for the files: they have all of "
+            "this " +
+                what + " or nothing of it."};
     }
     if (is_out_of_room(error) && error.kind() != ErrorKind::kRecovery) {
         return {error.kind(), error.number(), error.message() + "; nothing was changed",
-                "Free some space, or ask the user to, and repeat the edit."};
+                "Free some space, or ask the user to, and repeat the " + what + "."};
     }
     return error;
 }
 
 EditAnswer failure(edit::EditResponse response, const Error& error) {
-    const Error told = explained(error);
+    const Error told = explained(error, "edit");
     edit::fail(response, told);
     return {true, told.message(), std::move(response)};
 }
@@ -421,6 +423,8 @@ Result<edit::Undone> Editing::undo(EditRoom& room) {
     const HeldSignals whole_or_nothing;
     RecordedUndo files(room, undo_record_);
     auto undone = entries_.undo(kSession, files);
+    // The next mount takes back what is half done.
+    if (!undone && has_lost_daemon(undone.error())) return explained(undone.error(), "Undo");
     if (!undone && undone.error().kind() == ErrorKind::kRecovery) {
         // What cannot be written again (no room, say) still lies in the journal.
         const auto whole = finish_killed_edits(room.operations, room.asker, room.files);
@@ -431,12 +435,13 @@ Result<edit::Undone> Editing::undo(EditRoom& room) {
     if (!undone) {
         ignore(files.end("took back a failed undo"),
                "without this step the next edit looks again, and finds nothing to take back");
-        return undone;
+        return explained(undone.error(), "Undo");
     }
     undone->remarks = room.files.take_remarks();
     for (const std::string& path : undone->paths)
         observed_.forget(path);
     if (auto ended = files.end("undid the edit of"); !ended) {
+        if (has_lost_daemon(ended.error())) return explained(ended.error(), "Undo");
         return Error(
             ErrorKind::kRecovery, ended.error().number(),
             undone->report + "\nbut the journal could not note it: " + ended.error().message(),

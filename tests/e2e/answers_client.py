@@ -292,8 +292,9 @@ def to_act_on(program, directory, daemon):
     refused_undo(walk)
     no_room(walk, directory)
     os.kill(int(daemon), 9)
-    expect(walk.call("Edit", path="f.c", old_snippet="x", new_snippet="y"), "f.c", None,
-           ["unwrite mount"])
+    for name, arguments in (("Edit", {"path": "f.c", "old_snippet": "x", "new_snippet": "y"}), ("Undo", {}),
+                            ("rollback", {})):
+        expect(walk.call(name, **arguments), arguments.get("path"), None, ["Nothing was done. Ask the user: `unwrite mount "])
     client.end()
 
 

@@ -248,7 +248,11 @@ def daemon_killed(program, directory, passed):
         mount(UNWRITE_CRASH_AT=f"*:{point}")
         answers = edit_and_undo(program, directory, ())
         os.chdir("/")
-        deaths += any(answer["result"]["isError"] for answer in answers)
+        failed = [answer["result"]["structuredContent"] for answer in answers if answer["result"]["isError"]]
+        deaths += bool(failed)
+        for one in failed:
+            knows = "Nothing was done. Ask the user: `unwrite mount", "Then call Read for the files: they have all of"
+            check(any(words in one["next"] for words in knows), one)
         wait_for(serves)
         stood += check_tree(directory) == NEW
         unmount()
