@@ -54,7 +54,7 @@ Result<Staged*> Lp1Planner::staged(const Lp1Section& section) {
 }
 
 Result<> Lp1Planner::add(const Lp1Section& section) {
-    told_.path = section.path;
+    name_file(told_, section.path);
     told_.patch_line = section.patch_line;
     TRY_ASSIGN(Staged* const staged_file, staged(section));
     Lp1Trouble trouble;

@@ -144,7 +144,7 @@ Result<> UnifiedPlanner::change(const FilePatch& patch, std::size_t target,
 
 Result<> UnifiedPlanner::add(const FilePatch& patch) {
     const std::string& shown = patch.new_path ? *patch.new_path : *patch.old_path;
-    told_.path = shown;
+    name_file(told_, shown);
     told_.patch_line = patch.patch_line;
     TRY_ASSIGN(const std::size_t at, staged(shown));
     if (patch.new_path && (!patch.old_path || *patch.old_path != *patch.new_path)) {

@@ -60,11 +60,15 @@ Result<> check_seen(std::string_view path, const FileState& file, const SeenChec
     return fresh ? Result<>{} : Result<>{stale_file(path, fresh.error())};
 }
 
-void describe(EditResponse& response, const FileState& file) {
-    response.path = file.path;
+void name_file(EditResponse& response, std::string path) {
+    response.path = std::move(path);
     response.hash_before.reset();
     response.hash_after.reset();
     response.newline.reset();
+}
+
+void describe(EditResponse& response, const FileState& file) {
+    name_file(response, file.path);
     if (file.kind != FileKind::kFile || file.bytes.size() != file.size) return;
     response.hash_before = digest_of(file.bytes);
     response.hash_after = response.hash_before;

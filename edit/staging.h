@@ -21,6 +21,8 @@ Result<FileState> look_at(const std::string& path, const Settings& settings, Fil
 /// What `seen` says of an existing file, without lines.
 Result<> check_seen(std::string_view path, const FileState& file, const SeenCheck& seen);
 
+/// The answer is about this file, of which nothing else is known yet.
+void name_file(EditResponse& response, std::string path);
 /// Sets what can be known of a file that is there, although nothing is done with it.
 void describe(EditResponse& response, const FileState& file);
 

@@ -305,6 +305,11 @@ S44_S82_a_refusal_explains_itself() {
     say "the edit commands name the rule to who is bound by it"
     expect 4 run --no-confine --on-exit keep -- "$program" edit server.key --old SECRET --new x
     err_has "Path 'server.key' matched denied pattern '*.key' (profile default): it may hold a secret"
+    printf 'LP1\nF readme\nT\nx\n.\nF new.key\nT\nx\n.\nEND\n' >"$scratch/lp1"
+    expect 4 --json run --no-confine --on-exit keep -- "$program" --json apply "$scratch/lp1"
+    out_has '"path":"new.key"'
+    out_has '"current_file_hash":null'
+    absent new.key
     u edit server.key --old SECRET=1 --new SECRET=2
     equal server.key SECRET=2
     say "a new task begins with none"

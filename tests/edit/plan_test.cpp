@@ -143,6 +143,24 @@ TEST_F(Plan, S132_S140_APatchThatFailsSaysWhere) {
     EXPECT_EQ(told.path, "a");
 }
 
+TEST_F(Plan, S132_ARefusedFileHasNothingOfTheOneBefore) {
+    memory.files = {{"a", {"1\n"}}};
+    memory.refused = {{"b", "refused"}};
+    const EditResponse told =
+        plan_patch({lp1("F a\nT\nx\n.\nF b\nT\nx\n.\n")}, settings, memory, {}).response;
+    const EditResponse diff =
+        plan_diff(
+            "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-1\n+2\n--- /dev/null\n+++ b/b\n@@ -0,0 +1 @@\n+x\n", 1,
+            settings, memory, {})
+            .response;
+    for (const EditResponse& response : {told, diff}) {
+        EXPECT_EQ(response.path, "b");
+        EXPECT_FALSE(response.hash_before);
+        EXPECT_FALSE(response.hash_after);
+        EXPECT_FALSE(response.newline);
+    }
+}
+
 TEST_F(Plan, S132_WhatAPatchDidIsToldFileByFile) {
     memory.files = {{"a", {"1\r\n2\r\n3\r\n"}}};
     AnsweredPlan made =
