@@ -151,7 +151,7 @@ EditRecord undo_record(const EditPlan& plan) {
     for (const PlannedFile& file : plan.files) {
         record.files.push_back({file.path,
                                 file.existed ? std::optional(file.hash_before) : std::nullopt,
-                                file.remains});
+                                file.remains, file.before.size()});
     }
     return record;
 }
@@ -313,7 +313,7 @@ Result<> Editing::carry_out(EditRoom& room, const EditPlan& plan, std::string& a
         TRY(room.files.may_write(file.path, left_by(file), /*ask=*/true));
         record.files.push_back({file.path,
                                 file.remains ? std::optional(file.hash_after) : std::nullopt,
-                                file.existed});
+                                file.existed, file.after.size()});
         if (file.existed) continue;
         TRY_ASSIGN(const auto missing, room.files.missing_directories(file.path));
         for (const std::string& path : missing) {

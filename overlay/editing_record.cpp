@@ -1,5 +1,7 @@
 #include "overlay/editing_record.h"
 
+#include <poll.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <nlohmann/json.hpp>
@@ -20,6 +22,9 @@ constexpr std::string_view kEnded = " [ended ";
 /// A request to the daemon holds a text of this size.
 constexpr std::size_t kMaxText = 900000;
 constexpr std::size_t kMaxNames = 120;
+/// While a program appends to a file that is put back.
+constexpr int kMostTries = 50;
+constexpr int kAgainMs = 3;
 /// Nodes that are read at once: few, and more the longer nothing is found.
 constexpr std::size_t kFirstPage = 16;
 constexpr std::size_t kLargestPage = 1024;
@@ -76,7 +81,9 @@ std::optional<EditRecord::File> file_of(const Json& json) {
     if (path == nullptr) return std::nullopt;
     const auto name = decoded(*path);
     if (!name || name->empty()) return std::nullopt;
-    EditRecord::File file{*name, std::nullopt, json.value("existed", Json(false)) == Json(true)};
+    const Json size = json.value("size", Json(0));
+    EditRecord::File file{*name, std::nullopt, json.value("existed", Json(false)) == Json(true),
+                          size.is_number_unsigned() ? size.get<std::uint64_t>() : 0};
     if (after != nullptr) {
         file.after = digest_from(*after);
         if (!file.after) return std::nullopt;
@@ -105,6 +112,19 @@ bool is_as_after(const edit::FileState& now, const EditRecord::File& file) {
 bool is_as_after(EditFiles& files, const EditRecord::File& file) {
     const auto now = files.look(file.path);
     return now && is_as_after(*now, file);
+}
+
+// So it is, or somebody has appended to it since. Older records have no size.
+bool begins_as_after(const edit::FileState& now, const EditRecord::File& file) {
+    if (is_as_after(now, file)) return true;
+    return file.after && file.size > 0 && now.kind == edit::FileKind::kFile &&
+           now.bytes.size() > file.size &&
+           digest_of(std::string_view(now.bytes).substr(0, file.size)) == *file.after;
+}
+
+bool begins_as_after(EditFiles& files, const EditRecord::File& file) {
+    const auto now = files.look(file.path);
+    return now && begins_as_after(*now, file);
 }
 
 // One edit that was begun and has no end.
@@ -185,13 +205,30 @@ std::optional<std::string> KilledEdit::bytes_before(const edit::FileState& now) 
     return again && *again == now.bytes ? std::optional(*std::move(bytes)) : std::nullopt;
 }
 
-// By the daemon, so that whoever has the file open goes on with it (exchange.h). False where that
-// cannot be: then it is restored, and a program that has it open writes to what was displaced.
+// By the daemon, so that whoever has the file open goes on with it (exchange.h); what was appended
+// since stays. False where that cannot be: then it is restored, and a program that has it open
+// writes to what was displaced.
 bool KilledEdit::put_back(const EditRecord::File& file) const {
-    const auto now = files_.look(file.path);
-    if (!now || !file.after || !is_as_after(*now, file)) return false;
-    const auto bytes = bytes_before(*now);
-    return bytes && files_.put_back(file.path, *file.after, *bytes);
+    std::string last;
+    for (int tries = 0; tries < kMostTries; ++tries) {
+        const auto now = files_.look(file.path);
+        if (!now || !file.after || !begins_as_after(*now, file)) return false;
+        if (tries > 0 && now->bytes == last) return false;  // the reason was another one
+        last = now->bytes;
+        const std::string tail =
+            is_as_after(*now, file) ? std::string() : now->bytes.substr(file.size);
+        auto bytes = bytes_before(*now);
+        const bool is_glued = bytes && !bytes->empty() && bytes->back() != '\n' && !tail.empty();
+        if (is_glued) return false;
+        if (bytes) {
+            const auto back = files_.put_back(file.path, digest_of(now->bytes), *bytes + tail);
+            if (back) return true;
+            const int number = back.error().number();
+            if (number != ECANCELED && number != ESTALE) return false;
+        }
+        ::poll(nullptr, 0, kAgainMs);  // somebody writes to it in this moment
+    }
+    return false;
 }
 
 Result<std::vector<std::string>> KilledEdit::take_back() {
@@ -201,7 +238,7 @@ Result<std::vector<std::string>> KilledEdit::take_back() {
     for (const EditRecord::File& file : record_.files) {
         const auto temporary = files_.temporary_of(file.path, record_.token);
         if (temporary) to_restore.push_back(*temporary);
-        if (!single && is_as_after(files_, file)) written.push_back(&file);
+        if (!single && begins_as_after(files_, file)) written.push_back(&file);
     }
     std::vector<std::string> taken_back;
     if (single && to_restore.empty()) return taken_back;
@@ -286,7 +323,8 @@ std::string record_text(const std::string& verb, const EditRecord& record) {
     for (const EditRecord::File& file : record.files) {
         files.push_back({{"path", encoded(file.path)},
                          {"after", file.after ? Json(to_text(*file.after)) : Json()},
-                         {"existed", file.existed}});
+                         {"existed", file.existed},
+                         {"size", file.size}});
     }
     Json directories = Json::array();
     for (const std::string& path : record.directories)

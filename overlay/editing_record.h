@@ -19,6 +19,7 @@ struct EditRecord {
         std::string path{};             ///< FileState::path
         std::optional<Digest> after{};  ///< nothing: the file is gone then
         bool existed = false;
+        std::uint64_t size = 0;  ///< afterwards
     };
     std::string token{};  ///< of the temporary names, and of the step at the end
     std::vector<File> files{};
@@ -45,9 +46,10 @@ Result<> end_edit(Operations& operations, const Asker& asker, const EditRecord& 
                   const std::string& outcome);
 
 /// Takes back what killed edits left half done: each file that holds what its edit wrote becomes
-/// what it was; a file that somebody changed since stays, and so does what another session than the
-/// edit's has changed. The caller holds EditFiles::lock(), so that no edit is on its way; `files`
-/// may be below the mount or the raw directory. Answers with the paths that were taken back.
+/// what it was, and keeps what was appended since. A file that somebody changed in another way
+/// stays, and so does what another session than the edit's has changed. The caller holds
+/// EditFiles::lock(), so that no edit is on its way; `files` may be below the mount or the raw
+/// directory. Answers with the paths that were taken back.
 Result<std::vector<std::string>> finish_killed_edits(Operations& operations, const Asker& asker,
                                                      EditFiles& files);
 

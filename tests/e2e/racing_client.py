@@ -130,11 +130,15 @@ def killed_round(program, directory, path, seconds):
         before = [first_line(name) for name in names]
         died = killed_at(POINTS[tries % len(POINTS)], program, directory, names, f"head {tries}")
         deaths += died
-        half += died and sum(first_line(name) != was for name, was in zip(names, before)) == 1
+        is_half = died and sum(first_line(name) != was for name, was in zip(names, before)) == 1
+        half += is_half
         for words in ((["status"], ["edit", "other", "--old", "none", "--new", "x"])[tries % 2],
                       ["edit", path, "--old", first_line(path) + "\n", "--new", f"head by hand {tries}\n"]):
             done = subprocess.run([program, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
             check(done.returncode in (0, 1, 5), (words, done))
+            # What is appended meanwhile keeps no half of an edit.
+            still = is_half and words[1:2] != [path] and sum(first_line(name) != was for name, was in zip(names, before))
+            check(still in (False, 0, 2), (tries, POINTS[tries % len(POINTS)], "a half is left"))
         edits += done.returncode == 0
     counts = written(running)
     print(f"{tries} tries, {deaths} killed, {half} left half done, {edits} edits by hand, lines: {counts}")

@@ -173,7 +173,7 @@ TEST_F(EditFilesTest, S10_S143_where_a_person_is_asked_the_edit_waits_for_the_an
 TEST(EditRecord, S166_what_an_edit_is_about_to_do_can_be_read_back) {
     EditRecord record;
     record.token = "0123abcd";
-    record.files.push_back({"a b\n\xff {\"begun\":", digest_of("x"), true});
+    record.files.push_back({"a b\n\xff {\"begun\":", digest_of("x"), true, 1});
     record.files.push_back({"gone", std::nullopt, true});
     record.directories = {"new"};
     const auto back = record_of(record_text("edit", record));
@@ -182,6 +182,7 @@ TEST(EditRecord, S166_what_an_edit_is_about_to_do_can_be_read_back) {
     ASSERT_EQ(back->files.size(), 2u);
     EXPECT_EQ(back->files[0].path, record.files[0].path);
     EXPECT_EQ(back->files[0].after, record.files[0].after);
+    EXPECT_EQ(back->files[0].size, 1U);
     EXPECT_FALSE(back->files[1].after);
     EXPECT_EQ(back->directories, record.directories);
 }
