@@ -261,7 +261,7 @@ class States : public Storm {
         return astonishing.text();
     }
     const std::vector<std::vector<std::string>> back_and_forth_ = {
-        {"checkpoint"}, {"undo"}, {"redo"}, {"checkpoint"}, {"rollback", "--yes"}};
+        {"checkpoint"}, {"undo"}, {"redo"}, {"checkpoint"}, {"rollback"}};
 };
 
 TEST_F(States, S49_S60_sixty_four_threads_while_checkpoints_are_made) {
