@@ -23,8 +23,13 @@ namespace unwrite::cli {
 namespace {
 
 constexpr std::size_t kMostShown = 12;
-constexpr const char* kKept =
-    "Kept. `unwrite diff` shows it, `unwrite commit` accepts it, `unwrite discard` takes it back.";
+
+/// What was open before a run is in the same task: `undo` takes back the run alone.
+void tell_kept(Context& context, const Question& question) {
+    const std::string back = question.discard_to.empty() ? "discard" : "undo";
+    context.notes.line("Kept. `unwrite diff` shows it, `unwrite commit` accepts it, `unwrite " +
+                       back + "` takes it back.");
+}
 
 Colour colour_of(const Output& output) {
     return output.has_colour() ? Colour::kYes : Colour::kNo;
@@ -139,7 +144,7 @@ Result<Turn> put(Context& context, Workspace& workspace, const Question& questio
             return decided ? Turn::kSettled : Turn::kAgain;
         }
         case 'k':
-            context.notes.line(kKept);
+            tell_kept(context, question);
             return Turn::kSettled;
         default:
             return Turn::kUnanswered;
@@ -150,7 +155,7 @@ Result<bool> put_until_settled(Context& context, Workspace& workspace, const Que
     context.notes.print(bell());  // a run may have taken long
     for (;;) {
         TRY_ASSIGN(const Turn turn, put(context, workspace, question));
-        if (turn == Turn::kUnanswered) context.notes.line(kKept);
+        if (turn == Turn::kUnanswered) tell_kept(context, question);
         if (turn != Turn::kAgain) return turn == Turn::kSettled;
     }
 }
@@ -196,7 +201,7 @@ Result<bool> settle(Context& context, Workspace& workspace, Ending ending,
                     const Question& question) {
     if (ending == Ending::kAsk && can_ask()) return put_until_settled(context, workspace, question);
     if (ending == Ending::kAsk) {
-        context.notes.line(kKept);
+        tell_kept(context, question);
         return false;
     }
     if (ending == Ending::kCommit) {
@@ -248,7 +253,8 @@ Result<> settle_unfinished(Context& context, Workspace& workspace, Ending ending
 
 void warn_of_moved(Context& context, const overlay::Moved& moved) {
     if (!moved.others.empty()) {
-        context.notes.line("This undoes changes made by " + origins_words(moved.others) + ".");
+        context.notes.line("This undoes changes made by " + origins_words(moved.others) +
+                           (moved.own ? ", and your own." : "."));
     }
     warn_of_behind(context, moved);
 }

@@ -333,6 +333,7 @@ Json encode(const overlay::Moved& moved) {
                 {"to", moved.to},
                 {"changes", encode_list(moved.changes)},
                 {"others", encode_list(moved.others)},
+                {"own", moved.own},
                 {"behind", encode_texts(moved.behind)},
                 {"can_redo", moved.can_redo},
                 {"merged", encode_texts(moved.merged)},
@@ -345,6 +346,7 @@ Result<> decode(const Json& json, overlay::Moved& moved) {
         .get("to", moved.to)
         .get_list("changes", moved.changes)
         .get_list("others", moved.others)
+        .get("own", moved.own)
         .get("behind", moved.behind)
         .get("can_redo", moved.can_redo)
         .get("merged", moved.merged)

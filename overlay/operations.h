@@ -135,6 +135,7 @@ struct Moved {
     /// counts what is below a directory.
     std::vector<Change> changes;
     std::vector<Origin> others;  ///< whose work is taken along, beside the asker's own
+    bool own = false;            ///< the asker's own is among it
     std::vector<std::string>
         behind;            ///< paths that changed behind the mount since they were captured
     bool can_redo = true;  ///< false: it led on, or nowhere, and redo does not reverse it

@@ -285,6 +285,8 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     Result<Foreseen> foresee(const Asker& asker, NodeNumber target, Detail detail);
     std::vector<journal::Origin> others_in(const std::vector<Change>& changes,
                                            OriginNumber asking) const;
+    /// others and own, from the changes.
+    void name_owners(Moved& moved, OriginNumber asking) const;
     Result<> check_written_behind(const RevertPlan& plan);
     Result<Moved> carry_out(const Asker& asker, const RevertPlan& plan, const Record& record,
                             bool dry_run);

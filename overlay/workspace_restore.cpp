@@ -181,7 +181,7 @@ Result<Workspace::Foreseen> Workspace::foresee(const Asker& asker, NodeNumber ta
     foreseen.moved.to = target;
     TRY(find_behind_surely(edges, foreseen));
     TRY_ASSIGN(foreseen.moved.changes, inspector_.changes_to(target, detail));
-    foreseen.moved.others = others_in(foreseen.moved.changes, asking);
+    name_owners(foreseen.moved, asking);
     return foreseen;
 }
 
@@ -195,6 +195,14 @@ std::vector<Origin> Workspace::others_in(const std::vector<Change>& changes,
         }
     }
     return origins_->rows(numbers);
+}
+
+void Workspace::name_owners(Moved& moved, OriginNumber asking) const {
+    moved.others = others_in(moved.changes, asking);
+    for (const Change& change : moved.changes) {
+        for (const OriginNumber origin : change.origins)
+            moved.own = moved.own || (origin != 0 && origins_->are_kin_origins(origin, asking));
+    }
 }
 
 Result<Moved> Workspace::move(const Asker& asker, NodeNumber target, Consent consent,

@@ -216,7 +216,7 @@ Result<Moved> Workspace::carry_out(const Asker& asker, const RevertPlan& plan, c
         return Error(ErrorKind::kNothing, ENOENT, "there is nothing to take back");
     Moved moved;
     moved.changes = changes_of(plan, locator_);
-    moved.others = others_in(moved.changes, origin_of(asker));
+    name_owners(moved, origin_of(asker));
     moved.merged = plan.merged;
     moved.left = plan.left;
     if (dry_run) return moved;

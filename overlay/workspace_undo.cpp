@@ -276,7 +276,7 @@ Result<Moved> Workspace::cross_again(const Asker& asker, const Redo& redo, Conse
         if (head_.current != start && !gate_.wounded()) TRY(go_to(start, tip, Late::kStays));
         return crossed.error();
     }
-    moved.others = others_in(moved.changes, origin_of(asker));
+    name_owners(moved, origin_of(asker));
     if (consent == Consent::kOwn && moved.others.empty())
         return cross_again(asker, redo, Consent::kAll);
     moved.from = consent == Consent::kAll ? start : 0;

@@ -88,7 +88,7 @@ TEST(Wire, EveryStructureRoundTrips) {
     expect_round_trip(log);
     expect_round_trip(overlay::FileDiff{change(), true, "@@ -1 +1 @@\n-\xff\n", {1, 2}});
     expect_round_trip(
-        overlay::Moved{3, 4, {change()}, {origin()}, {"a\xff", "b"}, true, {"m\xff"}, {"l"}});
+        overlay::Moved{3, 4, {change()}, {origin()}, true, {"a\xff", "b"}, true, {"m\xff"}, {"l"}});
     expect_round_trip(overlay::Collected{1, 2, 3});
     expect_round_trip(overlay::Checked{{"bad"}, {"mended"}, 1, 2, 3, 4, 5});
     expect_round_trip(overlay::Retention{1, 2, 3});

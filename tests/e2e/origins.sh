@@ -320,7 +320,7 @@ S60_S85_discard_takes_the_users_edits_too() {
     finish_run red
     remember mixed
     u discard --dry-run
-    err_has "This undoes changes made by red"
+    err_has ", and your own."
     same mixed
     u discard --yes
     err_has "This undoes changes made by red"

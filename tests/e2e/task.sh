@@ -245,7 +245,7 @@ S69_log_always_marks_where_the_files_are() {
     marked
     say "the state before a run is the beginning of that run, which log does not list"
     u undo
-    err_has "This undoes changes made by bot"
+    err_has "This undoes changes made by bot (dash)."
     marked
     out_has "@ n2 "
     u undo
