@@ -192,15 +192,13 @@ S167_nothing_goes_on_without_its_terminal() {
     close_screen
     wait_for "the end of the run" has_ended
     say "what was told to go on does so, with the run"
-    open_terminal 80 24 "$program" run --on-exit keep -- nohup bash -c 'for i in {1..10}; do sleep 1; done; date >done'
-    wait_for "the beginning" begun
-    sleep 1
+    open_terminal 80 24 "$program" run --on-exit keep -- nohup bash -c 'date >begun; for i in {1..10}; do sleep 1; done; date >done'
+    wait_for "the beginning" test -e begun
     on_screen kill-server || true
     wait_for "its end" test -e done
     wait_for "the end of the run" has_ended
     end
 }
-begun() { (on_a_run) 2>/dev/null; }
 # The workspace has no run.
 has_ended() { ! (on_a_run) 2>/dev/null; }
 on_a_run() {
