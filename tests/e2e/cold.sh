@@ -27,11 +27,18 @@ begin_beside() {
     echo "$daemon" >>"$scratch/daemons"
 }
 stored() { find "$W/.unwrite/deltas" -name "$1" | wc -l; }
-# compressed N: so many deltas are, and what is written for it is gone.
+# twice: the deltas whose bytes are there both ways, as they are until the new ones are on the disk.
+twice() {
+    local packed
+    for packed in "$W"/.unwrite/deltas/*.dat.zst; do
+        [[ ! -e ${packed%.zst} ]] || echo "$packed"
+    done
+}
+# compressed N: so many deltas are, and what each was before, and was written for it, is gone.
 compressed() {
     local tries
     for tries in $(seq 600); do
-        [[ $(stored '*.dat.zst') == "$1" && $(stored '*.new') == 0 ]] && return
+        [[ $(stored '*.dat.zst') == "$1" && $(stored '*.new') == 0 && -z $(twice) ]] && return
         sleep 0.05
     done
     ls -l "$W/.unwrite/deltas" >&2
