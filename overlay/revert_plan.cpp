@@ -6,7 +6,7 @@
 #include "overlay/ranged.h"
 #include "overlay/revert_git.h"
 #include "overlay/revert_left.h"
-#include "overlay/revert_merge.h"
+#include "overlay/revert_planner.h"
 
 namespace unwrite::overlay {
 
@@ -14,88 +14,25 @@ using journal::ContentImage;
 using journal::NameImage;
 using journal::ObjectImage;
 
-namespace {
+Result<RevertPlan> RevertPlanner::run() {
+    TRY_ASSIGN(puts_of_others_, touches_.put_by_others(live_));
+    removals_ = touches_.removals();
+    moved_on_ = touches_.taken_by_others();
+    TRY(plan_names());
+    plan_view();
+    TRY(plan_replaced());
+    TRY(check_last_names());
+    check_moved_on();
+    TRY(check_names());
+    TRY(check_work_of_others());
+    TRY(check_lost_work());
+    TRY(plan_objects());
+    plan_.conflicts.assign(conflicts_.begin(), conflicts_.end());
+    plan_.merged.assign(merged_.begin(), merged_.end());
+    return std::move(plan_);
+}
 
-constexpr int kMostSteps = 100'000;  // up from a name: an end where places run in a circle
-
-class Planner {
- public:
-    /// `touches`: after drop_idle(). `merge_in`: the journal's directory of deltas, for texts that
-    /// are put together.
-    Planner(const RevertTouches& touches, std::shared_ptr<LiveNamesOf> live, int merge_in)
-        : touches_(touches),
-          merge_in_(merge_in),
-          live_names_(std::move(live)),
-          live_(live_names_, {}),
-          planned_(live_names_, {}) {}
-
-    Result<RevertPlan> run() {
-        TRY_ASSIGN(puts_of_others_, touches_.put_by_others(live_));
-        removals_ = touches_.removals();
-        moved_on_ = touches_.taken_by_others();
-        TRY(plan_names());
-        plan_view();
-        TRY(plan_replaced());
-        TRY(check_last_names());
-        TRY(check_names());
-        TRY(check_work_of_others());
-        TRY(check_lost_work());
-        TRY(plan_objects());
-        plan_.conflicts.assign(conflicts_.begin(), conflicts_.end());
-        plan_.merged.assign(merged_.begin(), merged_.end());
-        return std::move(plan_);
-    }
-    /// What the conflicts are about. After run().
-    const Blockers& blockers() const { return blockers_; }
-
- private:
-    Result<> plan_names();
-    void plan_view();
-    Result<> plan_replaced();
-    Result<bool> put_together(ReplacedFile& file);
-    Result<> drop_passages(const std::vector<ReplacedFile>& files);
-    Result<bool> is_already(const Remains& remains);
-    Result<bool> can_take(const Remains& remains, const ReplacedFile& file);
-    Result<> check_last_names();
-    Result<> check_names();
-    Result<bool> check_name(const NameImage& image);
-    bool came_back_at(const NameKey& at, const ObjectKey& key);
-    bool stood_in_removed(const NameKey& at, const LayerPtr& layer);
-    Result<> check_work_of_others();
-    Result<> check_lost_work();
-    void check_lost(const ObjectKey& key, const std::optional<NameKey>& at);
-    Result<> plan_objects();
-    Result<> plan_object(const ObjectKey& key, const std::vector<ObjectTouch>& touches);
-    void compose(const ObjectKey& key, const std::vector<ObjectTouch>& touches);
-    Result<bool> merge(const ObjectKey& key, const std::vector<ObjectTouch>& touches);
-    View& view_before(std::size_t part);
-    std::function<View&(std::size_t)> states() {
-        return [this](std::size_t part) -> View& { return view_before(part); };
-    }
-    void conflict(std::optional<std::string> path, const ObjectKey& key);
-    void conflict_at(const NameKey& at, std::optional<std::string> path, const ObjectKey& key);
-    void conflict_in(const ObjectKey& key, std::optional<std::string> path);
-    void block_way_to(ObjectKey key);
-
-    const RevertTouches& touches_;
-    int merge_in_;
-    std::shared_ptr<LiveNamesOf> live_names_;
-    View live_;
-    View planned_;                        // the live state with the plan's names
-    std::map<std::size_t, View> states_;  // see view_before()
-    RevertPlan plan_;
-    std::set<std::string> conflicts_;
-    Blockers blockers_;
-    std::set<std::string> merged_;
-    std::vector<std::pair<NameKey, ObjectKey>> puts_of_others_;
-    std::unordered_map<ObjectKey, RevertTouches::Removal> removals_;
-    std::unordered_set<ObjectKey> moved_on_;
-    std::unordered_set<NameKey> contested_;  // names: conflicts, if they are not put together
-    std::unordered_set<ObjectKey> taken_;    // by files that were put together
-    std::unordered_set<ObjectKey> settled_;  // those of them with which nothing else is to be done
-};
-
-void Planner::conflict(std::optional<std::string> path, const ObjectKey& key) {
+void RevertPlanner::conflict(std::optional<std::string> path, const ObjectKey& key) {
     if (path && path->empty()) path = ".";
     // A name that it had: what is listed are files, not numbers.
     for (std::size_t part = touches_.parts.size(); !path && part-- > 0;) {
@@ -104,28 +41,18 @@ void Planner::conflict(std::optional<std::string> path, const ObjectKey& key) {
     conflicts_.insert(path.value_or("a file that was removed since"));
 }
 
-void Planner::conflict_at(const NameKey& at, std::optional<std::string> path,
-                          const ObjectKey& key) {
+void RevertPlanner::conflict_at(const NameKey& at, std::optional<std::string> path,
+                                const ObjectKey& key) {
     blockers_.names.insert(at);
     conflict(std::move(path), key);
 }
 
-void Planner::conflict_in(const ObjectKey& key, std::optional<std::string> path) {
+void RevertPlanner::conflict_in(const ObjectKey& key, std::optional<std::string> path) {
     blockers_.objects.insert(key);
     conflict(std::move(path), key);
 }
 
-// What the plan takes away above it, so that it would go along.
-void Planner::block_way_to(ObjectKey key) {
-    for (int steps = 0; steps < kMostSteps && key != live_names_->root(); ++steps) {
-        const auto name = live_.name_of(key);
-        if (!name) return;
-        if (plan_.images.names.contains(*name)) blockers_.names.insert(*name);
-        key = name->parent;
-    }
-}
-
-Result<> Planner::plan_names() {
+Result<> RevertPlanner::plan_names() {
     for (const auto& [at, touches] : touches_.names) {
         const auto first = first_selected(touches);
         if (first == touches.end()) continue;
@@ -142,7 +69,7 @@ Result<> Planner::plan_names() {
 
 // Files that were replaced under their names, as editors save: of those that others changed as
 // well, too.
-Result<> Planner::plan_replaced() {
+Result<> RevertPlanner::plan_replaced() {
     std::vector<ReplacedFile> files;
     for (const auto& [at, touches] : touches_.names) {
         if (touches.empty() || !planned_.path(at.parent)) continue;
@@ -173,7 +100,7 @@ Result<> Planner::plan_replaced() {
 }
 
 // Names that such files only passed on their way, where both sides used the same ones.
-Result<> Planner::drop_passages(const std::vector<ReplacedFile>& files) {
+Result<> RevertPlanner::drop_passages(const std::vector<ReplacedFile>& files) {
     for (const ReplacedFile& file : files)
         contested_.erase(file.at);
     for (auto at = contested_.begin(); at != contested_.end();) {
@@ -187,7 +114,7 @@ Result<> Planner::drop_passages(const std::vector<ReplacedFile>& files) {
     return {};
 }
 
-Result<bool> Planner::put_together(ReplacedFile& file) {
+Result<bool> RevertPlanner::put_together(ReplacedFile& file) {
     TRY_ASSIGN(const auto now, live_.at(file.at));
     if (!now) return false;
     // What the selection put there goes on elsewhere, with what others did to it.
@@ -216,7 +143,7 @@ Result<bool> Planner::put_together(ReplacedFile& file) {
     return true;
 }
 
-Result<bool> Planner::is_already(const Remains& remains) {
+Result<bool> RevertPlanner::is_already(const Remains& remains) {
     const Located there{remains.object, S_IFREG, nullptr, {}, 0};
     TRY_ASSIGN(journal::Attributes now, live_.attributes(there));
     now.mtime_s = remains.attributes.mtime_s;
@@ -228,7 +155,7 @@ Result<bool> Planner::is_already(const Remains& remains) {
 }
 
 // The file that the selection replaced comes back only as it was when that was done.
-Result<bool> Planner::can_take(const Remains& remains, const ReplacedFile& file) {
+Result<bool> RevertPlanner::can_take(const Remains& remains, const ReplacedFile& file) {
     if (!remains.displaced) return true;
     for (const auto& [at, key] : puts_of_others_) {
         if (key != remains.object || at == file.at || !live_.path(at.parent)) continue;
@@ -245,141 +172,14 @@ Result<bool> Planner::can_take(const Remains& remains, const ReplacedFile& file)
         });
 }
 
-void Planner::plan_view() {
+void RevertPlanner::plan_view() {
     auto layer = std::make_shared<Layer>();
     layer->delta.names = plan_.images.names;
     layer->index();
     planned_ = View(live_names_, std::vector<LayerPtr>{std::move(layer)});
 }
 
-// A file that was there before the selection gave it one more name, and whose older names others
-// have removed since: the last one does not go.
-Result<> Planner::check_last_names() {
-    for (const auto& [at, state] : plan_.images.names) {
-        if (!live_.path(at.parent)) continue;
-        TRY_ASSIGN(const auto now, live_.at(at));
-        if (!now || settled_.contains(now->key) || planned_.path(now->key)) continue;
-        const auto removal = removals_.find(now->key);
-        if (removal == removals_.end() || !removal->second.by_others || removal->second.left)
-            continue;
-        const std::size_t part = first_selected(touches_.names.at(at))->part;
-        if (view_before(part).path(now->key)) conflict_at(at, live_.path(at), now->key);
-    }
-    return {};
-}
-
-Result<> Planner::check_names() {
-    std::vector<NameKey> unneeded;
-    for (const auto& [at, state] : plan_.images.names) {
-        TRY_ASSIGN(const bool needed, check_name(state.image));
-        if (!needed) unneeded.push_back(at);
-    }
-    for (const NameKey& at : unneeded)
-        plan_.images.names.erase(at);
-    return {};
-}
-
-// False when the name lies in what the plan removes, or nothing was there and its directory is
-// gone.
-Result<bool> Planner::check_name(const NameImage& image) {
-    if (!planned_.path(image.at.parent)) {
-        if (!image.object ||
-            stood_in_removed(image.at, first_selected(touches_.names.at(image.at))->layer))
-            return false;
-        conflict_at(image.at, image.at.name, image.at.parent);
-        return false;
-    }
-    if (!image.object) return true;
-    const auto opened =
-        live_names_->open(Located{*image.object, image.type, nullptr, {}, 0}, Access::kPath);
-    if (!opened) {
-        if (!is_vanished(opened.error())) return opened.error();
-        conflict_at(image.at, planned_.path(image.at), *image.object);
-    }
-    // A directory can be at one name only, and so is a file that was moved on: where it is now must
-    // be taken back too.
-    const auto elsewhere = live_.name_of(*image.object);
-    if (!elsewhere || plan_.images.names.contains(*elsewhere)) return true;
-    if (S_ISDIR(image.type) || moved_on_.contains(*image.object) ||
-        came_back_at(*elsewhere, *image.object))
-        conflict_at(image.at, live_.path(*elsewhere), *image.object);
-    return true;
-}
-
-// It had been removed, and somebody else's undo put it there again; a link is made of what is
-// there.
-bool Planner::came_back_at(const NameKey& at, const ObjectKey& key) {
-    const auto touched = touches_.names.find(at);
-    if (touched == touches_.names.end() || touched->second.empty()) return false;
-    const NameTouch& last = touched->second.back();
-    const auto removal = removals_.find(key);
-    return last.others && removal != removals_.end() && removal->second.part < last.part &&
-           !view_before(last.part).path(key);
-}
-
-// The name stood below something that the selection itself had made: climbs as things were at the
-// time.
-bool Planner::stood_in_removed(const NameKey& at, const LayerPtr& layer) {
-    View then(live_names_, std::vector<LayerPtr>{layer});
-    ObjectKey parent = at.parent;
-    for (int steps = 0; steps < kMostSteps && parent != live_names_->root(); ++steps) {
-        const auto name = then.name_of(parent);
-        if (!name) return false;
-        const auto touched = touches_.names.find(*name);
-        if (touched != touches_.names.end()) {
-            const auto first = first_selected(touched->second);
-            if (first != touched->second.end() && first->image->image.object != parent) return true;
-        }
-        parent = name->parent;
-    }
-    return false;
-}
-
-// What someone else made or changed and what is there now must still be there afterwards.
-Result<> Planner::check_work_of_others() {
-    for (const auto& [at, touches] : touches_.names) {
-        const bool others = std::any_of(touches.begin(), touches.end(),
-                                        [](const NameTouch& touch) { return touch.others; });
-        if (!others || !live_.path(at.parent) || planned_.path(at.parent)) continue;
-        TRY_ASSIGN(const auto now, live_.at(at));
-        if (!now) continue;
-        block_way_to(at.parent);
-        conflict(live_.path(at), now->key);
-    }
-    for (const auto& [key, touches] : touches_.objects) {
-        if (settled_.contains(key)) continue;
-        const bool others =
-            std::any_of(touches.begin(), touches.end(),
-                        [](const ObjectTouch& touch) { return touch.others && touch.real; });
-        if (!others || !live_.path(key) || planned_.path(key)) continue;
-        block_way_to(key);
-        conflict_in(key, live_.path(key));
-    }
-    return {};
-}
-
-// What someone else made or changed last and the selection then replaced or removed must come back,
-// or be part of what is put together: it is nowhere else.
-Result<> Planner::check_lost_work() {
-    for (const auto& [at, key] : puts_of_others_)
-        check_lost(key, at);
-    for (const auto& [key, touches] : touches_.objects) {
-        if (std::any_of(touches.begin(), touches.end(),
-                        [](const ObjectTouch& touch) { return touch.others && touch.real; }))
-            check_lost(key, std::nullopt);
-    }
-    return {};
-}
-
-void Planner::check_lost(const ObjectKey& key, const std::optional<NameKey>& at) {
-    if (settled_.contains(key) || planned_.path(key)) return;
-    const auto removal = removals_.find(key);
-    if (removal == removals_.end() || removal->second.by_others) return;
-    blockers_.objects.insert(key);
-    conflict_at(removal->second.from, live_.path(at.value_or(removal->second.from)), key);
-}
-
-Result<> Planner::plan_objects() {
+Result<> RevertPlanner::plan_objects() {
     for (const auto& [key, touches] : touches_.objects) {
         if (first_selected(touches) == touches.end() || settled_.contains(key)) continue;
         TRY(plan_object(key, touches));
@@ -387,7 +187,7 @@ Result<> Planner::plan_objects() {
     return {};
 }
 
-Result<> Planner::plan_object(const ObjectKey& key, const std::vector<ObjectTouch>& touches) {
+Result<> RevertPlanner::plan_object(const ObjectKey& key, const std::vector<ObjectTouch>& touches) {
     const auto first = first_selected(touches);
     const auto path = planned_.path(key);
     const bool mtime_only =
@@ -420,7 +220,7 @@ Result<> Planner::plan_object(const ObjectKey& key, const std::vector<ObjectTouc
     return {};
 }
 
-Result<bool> Planner::merge(const ObjectKey& key, const std::vector<ObjectTouch>& touches) {
+Result<bool> RevertPlanner::merge(const ObjectKey& key, const std::vector<ObjectTouch>& touches) {
     std::vector<MergeStep> steps;
     for (const ObjectTouch& touch : touches)
         steps.push_back(step_of(touch, key));
@@ -434,7 +234,7 @@ Result<bool> Planner::merge(const ObjectKey& key, const std::vector<ObjectTouch>
 }
 
 // The state before a part; that of now after the last one.
-View& Planner::view_before(std::size_t part) {
+View& RevertPlanner::view_before(std::size_t part) {
     const auto known = states_.find(part);
     if (known != states_.end()) return known->second;
     std::vector<LayerPtr> crossed;
@@ -443,7 +243,7 @@ View& Planner::view_before(std::size_t part) {
     return states_.emplace(part, View(live_names_, std::move(crossed))).first->second;
 }
 
-void Planner::compose(const ObjectKey& key, const std::vector<ObjectTouch>& touches) {
+void RevertPlanner::compose(const ObjectKey& key, const std::vector<ObjectTouch>& touches) {
     ObjectImage image;
     std::vector<journal::DeltaNumber> data;
     for (const ObjectTouch& touch : touches) {
@@ -464,6 +264,8 @@ void Planner::compose(const ObjectKey& key, const std::vector<ObjectTouch>& touc
     plan_.data[key] = std::move(data);
 }
 
+namespace {
+
 /// Rounds in which something more is left: what lies in what was left comes up in the next one.
 constexpr int kMostRounds = 100;
 
@@ -480,7 +282,7 @@ Result<RevertPlan> plan_revert(const History& history, Locator& locator, journal
     Left left(touches, live);
     if (selection.partly) TRY(left.add({}, {}));
     for (int round = 0;; ++round) {
-        Planner planner(touches, names, journal.state_dir().deltas());
+        RevertPlanner planner(touches, names, journal.state_dir().deltas());
         TRY_ASSIGN(RevertPlan plan, planner.run());
         if (plan.conflicts.empty()) plan.left = left.after(plan);
         if (plan.conflicts.empty() || !selection.partly) return plan;

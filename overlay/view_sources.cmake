@@ -14,6 +14,7 @@ set(UNWRITE_OVERLAY_VIEW_SOURCES
     live_names_of.cpp
     patch_headers.cpp
     redo_plan.cpp
+    revert_checks.cpp
     revert_git.cpp
     revert_left.cpp
     revert_merge.cpp

@@ -231,6 +231,29 @@ TEST_F(Reverting, S60_TheLastNameOfAnOlderFileStays) {
     EXPECT_FALSE(std::filesystem::exists(raw() / "its3"));
 }
 
+TEST_F(Reverting, S60_WhatTheUserRenamedSinceIsNamed) {
+    before("old", "old\n");
+    begin();
+    begin_run();
+    as_agent();
+    make("new", "new\n");
+    make("its", "agent\n");
+    ASSERT_EQ(actor().mkdir("d", 0755), 0);
+    make("d/inner", "inner\n");
+    ASSERT_EQ(actor().append("old", "agent\n"), 0);
+    checkpoint();
+    as_user();
+    ASSERT_EQ(actor().rename("new", "mine", 0), 0);
+    ASSERT_EQ(actor().rename("d", "e", 0), 0);
+    ASSERT_EQ(actor().rename("old", "older", 0), 0);
+    ASSERT_ASSIGN(const auto moved, operations().revert(World::asker(), "agent", false));
+    EXPECT_EQ(moved.left, (Lines{"e", "mine"}));
+    EXPECT_EQ(actor().read("older").value_or(""), "old\n");
+    EXPECT_EQ(actor().read("mine").value_or(""), "new\n");
+    EXPECT_EQ(actor().read("e/inner").value_or(""), "inner\n");
+    EXPECT_FALSE(std::filesystem::exists(raw() / "its"));
+}
+
 // The user's file keeps the directory from going; the agent's line in it goes all the same.
 TEST_F(Reverting, S60_WhatStandsInTheWayAndIsTakenApartIsNotLeft) {
     before("old", "old\n");
