@@ -34,6 +34,16 @@ Error nothing_to_redo() {
     return Error(ErrorKind::kNothing, ENOENT, "there is nothing to redo");
 }
 
+// Why `undo` does not take the node: log lists it, but not as a step of this task.
+Error no_step_of_the_task(const History& history, NodeNumber number, const std::string& undo) {
+    if (number < history.head.root && history.is_on_trunk(number))
+        return Error(ErrorKind::kUsage, EINVAL, undo + ": it belongs to an earlier task",
+                     "`unwrite rollback " + name_of(number) + "` returns to it");
+    return Error(ErrorKind::kUsage, EINVAL,
+                 undo + ": it is not a step between the beginning of the task and now",
+                 "`unwrite log` lists the steps");
+}
+
 }  // namespace
 
 // A node's step, or nothing where `what` is the name of a session.
@@ -76,11 +86,7 @@ Result<std::optional<Step>> Workspace::step_called(const std::string& what) {
     const auto steps = steps_of(history, origins_->active_runs());
     const auto step = std::find_if(steps.begin(), steps.end(),
                                    [&](const Step& one) { return one.node == *number; });
-    if (step == steps.end())
-        return Error(
-            ErrorKind::kUsage, EINVAL,
-            "undo " + what + ": it is not a step between the beginning of the task and now",
-            "`unwrite log` lists the steps");
+    if (step == steps.end()) return no_step_of_the_task(history, *number, "undo " + what);
     return std::optional(*step);
 }
 

@@ -75,7 +75,10 @@ S52_D24_a_task_begins_here_and_keeps_what_was_before() {
     equal f four
     u log --all
     out_has old
-    say "what was before is still there"
+    say "what was before is still there, and undo says how to reach it"
+    expect 2 undo n2
+    err_has "it belongs to an earlier task"
+    err_has "unwrite rollback n2"
     u rollback old
     equal f two
     end
