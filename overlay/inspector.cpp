@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::uint64_t kMostShown = 20'000;
 constexpr std::uint64_t kMostText = 256ULL * 1024 * 1024;
+constexpr std::size_t kFewSteps = 8;
 
 // One side of a file for the diff; too large or unreadable: without bytes.
 DiffSide side_of(View& view, const std::optional<Located>& found, const std::string& path,
@@ -280,9 +281,21 @@ Result<std::vector<Change>> Inspector::changes_of(Desk& desk, const Step& step,
     return taken;
 }
 
+Inspector::StepReader::StepReader(Inspector& inspector) : inspector_(inspector) {}
+
+Inspector::StepReader::~StepReader() = default;
+
+Result<std::vector<Change>> Inspector::StepReader::changes_of(const Step& step) {
+    if (!desk_) {
+        TRY_ASSIGN(desk_, inspector_.open_desk());
+    }
+    // Each state by itself is a walk down to it; for so many, all of the trunk is less.
+    if (++asked_ == kFewSteps) TRY(desk_->read_trunk());
+    return inspector_.changes_of(*desk_, step, std::nullopt);
+}
+
 Result<std::vector<Change>> Inspector::changes_of(const Step& step) {
-    TRY_ASSIGN(const auto desk, open_desk());
-    return changes_of(*desk, step, std::nullopt);
+    return StepReader(*this).changes_of(step);
 }
 
 // The steps of the trunk as undo counts them; of other nodes each by itself.

@@ -13,7 +13,24 @@
 namespace unwrite::overlay {
 
 class Inspector {
+    struct Desk;
+
  public:
+    /// The changes of one step after the other, for who asks for many: the history is read once,
+    /// at the first. For one thread at a time.
+    class StepReader {
+     public:
+        explicit StepReader(Inspector& inspector);
+        ~StepReader();
+        /// What a step changed; of node 0 up to the live state.
+        Result<std::vector<Change>> changes_of(const Step& step);
+
+     private:
+        Inspector& inspector_;
+        std::unique_ptr<Desk> desk_;
+        std::size_t asked_ = 0;
+    };
+
     Inspector(Locator& locator, journal::Journal& journal, Origins& origins)
         : locator_(locator), journal_(journal), origins_(origins) {}
 
@@ -30,11 +47,10 @@ class Inspector {
                                        const std::vector<std::string>& paths, bool text);
     /// What a restore to `target` would do to the live state.
     Result<std::vector<Change>> changes_to(NodeNumber target, Detail detail);
-    /// What a step changed; of node 0 up to the live state.
+    /// As StepReader's.
     Result<std::vector<Change>> changes_of(const Step& step);
 
  private:
-    struct Desk;
     Result<std::unique_ptr<Desk>> open_desk();
     Result<> count_lines(View& older, View& newer, const Differences& differences, Status& status);
     /// The same; with a path only what concerns it.

@@ -169,7 +169,8 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     Result<> finish_interrupted_runs();
     /// Whether what is open shows: not what was undone again, nor what git alone needs.
     Result<bool> is_changed();
-    Result<bool> has_effect(const History& history, const Step& step);
+    Result<bool> has_effect(const History& history, const Step& step,
+                            Inspector::StepReader& reader);
     /// The steps that undo counts, the newest first: what is open, if it is anything, and those
     /// that are listed, not nested, and changed something. At least `most` when there are so many,
     /// and all that share an edge with these.

@@ -183,7 +183,8 @@ Result<bool> Workspace::is_changed() {
     return !changes.empty();
 }
 
-Result<bool> Workspace::has_effect(const History& history, const Step& step) {
+Result<bool> Workspace::has_effect(const History& history, const Step& step,
+                                   Inspector::StepReader& reader) {
     std::size_t rows = 0;
     for (const NodeNumber edge : edges_of(history, step, head_.current)) {
         const DeltaNumber number = history.nodes.at(edge).delta;
@@ -193,7 +194,7 @@ Result<bool> Workspace::has_effect(const History& history, const Step& step) {
         if (rows > kMostCompared && step.filter.takes_all()) return true;
     }
     if (rows == 0) return false;
-    TRY_ASSIGN(const auto changes, inspector_.changes_of(step));
+    TRY_ASSIGN(const auto changes, reader.changes_of(step));
     return !changes.empty();
 }
 
@@ -241,7 +242,8 @@ Result<std::vector<Step>> Workspace::open_steps(const History& history, NodeNumb
         const Step open{.since = base};
         bool any = changed;
         if (!any && base != head_.current) {
-            TRY_ASSIGN(any, has_effect(history, open));
+            Inspector::StepReader reader(inspector_);
+            TRY_ASSIGN(any, has_effect(history, open, reader));
         }
         if (any) steps.push_back(open);
         return steps;
@@ -303,6 +305,7 @@ Result<std::vector<Step>> Workspace::undoable(const History& history, std::size_
     std::vector<Step> steps;
     auto next = open.begin();
     NodeNumber reach = head_.current;
+    Inspector::StepReader reader(inspector_);
     const auto is_own = [&](const Step& step) {
         const Node* const node = history.nodes.find(step.node);
         // What was taken back comes again by redo.
@@ -323,7 +326,7 @@ Result<std::vector<Step>> Workspace::undoable(const History& history, std::size_
             add(*next++);
         if (!step.counts() || (step.in != asking && active.contains(step.in))) continue;
         if (steps.size() >= most && step.node <= reach) break;
-        TRY_ASSIGN(const bool effect, has_effect(history, step));
+        TRY_ASSIGN(const bool effect, has_effect(history, step, reader));
         if (effect) add(step);
     }
     while (next != open.end())
