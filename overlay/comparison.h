@@ -29,6 +29,8 @@ class Comparison {
           ignored_(newer) {}
 
     Result<Differences> run();
+    /// Whether what stands in both views, wherever, would be listed for what it holds or is.
+    Result<bool> differs(const ObjectKey& key);
 
  private:
     struct NamePair {

@@ -269,6 +269,15 @@ Result<> Comparison::compare_objects(const Located& was, const Located& is, Chan
     return {};
 }
 
+Result<bool> Comparison::differs(const ObjectKey& key) {
+    TRY_ASSIGN(const auto was, older_.object(key));
+    TRY_ASSIGN(const auto is, newer_.object(key));
+    if (!was || !is) return true;
+    Change change;
+    TRY(compare_objects(*was, *is, change));
+    return change.content || change.attributes;
+}
+
 Result<> Comparison::add_both(ChangeKind kind, const Placed& was, const Placed& is) {
     if (is_git_lock(was.path) && is_git_lock(is.path) && S_ISREG(is.found.type)) return {};
     Difference difference;

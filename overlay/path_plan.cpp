@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "base/paths.h"
+#include "overlay/comparison.h"
 #include "overlay/databases.h"
 
 namespace unwrite::overlay {
@@ -40,6 +41,7 @@ class PathPlanner {
     Result<> check_came_from(const NameKey& at);
     Result<> check_renamed();
     Result<> check_paths();
+    Result<> drop_what_is_the_same();
 
     Locator& locator_;
     View view_;
@@ -193,6 +195,24 @@ Result<> PathPlanner::check_paths() {
     return {};
 }
 
+// Names that stand as they should, and objects that are as they were, need nothing.
+Result<> PathPlanner::drop_what_is_the_same() {
+    std::erase_if(plan_.images.names, [&](const auto& entry) {
+        const auto standing = locator_.standing(entry.first);
+        const auto& wanted = entry.second.image.object;
+        return standing &&
+               (standing->has_value() ? wanted && (*standing)->key == *wanted : !wanted);
+    });
+    View live(std::make_shared<LiveNamesOf>(locator_), {});
+    Comparison comparison(view_, live, Detail::kFull, nullptr);
+    for (auto at = plan_.images.objects.begin(); at != plan_.images.objects.end();) {
+        TRY_ASSIGN(const bool differs, comparison.differs(at->first));
+        if (!differs) plan_.data.erase(at->first);
+        at = differs ? std::next(at) : plan_.images.objects.erase(at);
+    }
+    return {};
+}
+
 Result<RevertPlan> PathPlanner::plan() {
     TRY(check_paths());
     for (const LayerPtr& layer : view_.layers()) {
@@ -207,14 +227,7 @@ Result<RevertPlan> PathPlanner::plan() {
     for (const std::string& path : paths_)
         TRY(add_made(path));
     TRY(add_directories());
-    // What stands as it should needs nothing.
-    for (auto at = plan_.images.names.begin(); at != plan_.images.names.end();) {
-        const auto standing = locator_.standing(at->first);
-        const auto& wanted = at->second.image.object;
-        const bool same =
-            standing && (standing->has_value() ? wanted && (*standing)->key == *wanted : !wanted);
-        at = same ? plan_.images.names.erase(at) : std::next(at);
-    }
+    TRY(drop_what_is_the_same());
     TRY(check_renamed());
     return std::move(plan_);
 }

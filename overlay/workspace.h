@@ -288,6 +288,10 @@ class Workspace final : public Session, public Operations, public Oversight, pub
                                            OriginNumber asking) const;
     /// others and own, from the changes.
     void name_owners(Moved& moved, OriginNumber asking) const;
+    std::optional<std::set<NodeNumber>> steps_on_the_way(const History& history,
+                                                         NodeNumber target) const;
+    void name_who_went_back(const History& history, const std::set<NodeNumber>& gone, Moved& moved,
+                            OriginNumber asking) const;
     Result<> check_written_behind(const RevertPlan& plan);
     Result<Moved> carry_out(const Asker& asker, const RevertPlan& plan, const Record& record,
                             bool dry_run);

@@ -182,6 +182,8 @@ Result<Workspace::Foreseen> Workspace::foresee(const Asker& asker, NodeNumber ta
     TRY(find_behind_surely(edges, foreseen));
     TRY_ASSIGN(foreseen.moved.changes, inspector_.changes_to(target, detail));
     name_owners(foreseen.moved, asking);
+    const auto gone = steps_on_the_way(history, target);
+    if (gone) name_who_went_back(history, *gone, foreseen.moved, asking);
     return foreseen;
 }
 
@@ -203,6 +205,39 @@ void Workspace::name_owners(Moved& moved, OriginNumber asking) const {
         for (const OriginNumber origin : change.origins)
             moved.own = moved.own || (origin != 0 && origins_->are_kin_origins(origin, asking));
     }
+}
+
+/// The steps from now up to a state; nothing where something else is on the way.
+std::optional<std::set<NodeNumber>> Workspace::steps_on_the_way(const History& history,
+                                                                NodeNumber target) const {
+    const auto path = history.path_to(target);
+    if (!path) return std::nullopt;
+    std::set<NodeNumber> steps;
+    for (const Crossing& crossing : *path) {
+        if (!crossing.up) return std::nullopt;
+        const bool is_step = crossing.edge != 0 && !is_hidden(history.nodes.at(crossing.edge).kind);
+        if (is_step) steps.insert(crossing.edge);
+        if (!is_step && !is_empty_delta(crossing.delta)) return std::nullopt;
+    }
+    return steps;
+}
+
+// Where all that goes is that somebody went back, it is that somebody's: what the others made comes
+// again.
+void Workspace::name_who_went_back(const History& history, const std::set<NodeNumber>& gone,
+                                   Moved& moved, OriginNumber asking) const {
+    std::set<OriginNumber> others;
+    bool own = false;
+    for (const NodeNumber number : gone) {
+        const Node* const node = history.nodes.find(number);
+        if (node == nullptr || node->kind != NodeKind::kUndo) return;
+        const bool is_own = node->origin == 0 || origins_->are_kin_origins(node->origin, asking);
+        own = own || is_own;
+        if (!is_own) others.insert(node->origin);
+    }
+    if (gone.empty()) return;
+    moved.others = origins_->rows(others);
+    moved.own = own;
 }
 
 Result<Moved> Workspace::move(const Asker& asker, NodeNumber target, Consent consent,

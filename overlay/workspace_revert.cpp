@@ -217,6 +217,10 @@ Result<Moved> Workspace::carry_out(const Asker& asker, const RevertPlan& plan, c
     Moved moved;
     moved.changes = changes_of(plan, locator_);
     name_owners(moved, origin_of(asker));
+    if (!record.undoes.empty() && !record.undoes_open) {
+        TRY_ASSIGN(const History history, this->history());
+        name_who_went_back(history, record.undoes, moved, origin_of(asker));
+    }
     moved.merged = plan.merged;
     moved.left = plan.left;
     if (dry_run) return moved;

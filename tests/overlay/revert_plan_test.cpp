@@ -231,6 +231,30 @@ TEST_F(Reverting, S60_TheLastNameOfAnOlderFileStays) {
     EXPECT_FALSE(std::filesystem::exists(raw() / "its3"));
 }
 
+TEST_F(Reverting, S60_WhoeverWentBackIsNamedWhenThatIsUndone) {
+    before("old", "old\n");
+    begin();
+    begin_run();
+    as_agent();
+    ASSERT_EQ(actor().append("old", "agent\n"), 0);
+    checkpoint();
+    as_user();
+    ASSERT_OK(operations().restore_paths(World::asker(), {"old"}, "root", false));
+    // The agent's line comes again: it is the user's step that goes.
+    ASSERT_ASSIGN(auto undone, operations().undo(World::asker(), 1, overlay::Consent::kNone));
+    EXPECT_TRUE(undone.others.empty());
+    EXPECT_TRUE(undone.own);
+    make("mine", "user\n");
+    ASSERT_ASSIGN(const auto log, operations().log("", false, false));
+    const auto restored =
+        std::find_if(log.entries.begin(), log.entries.end(),
+                     [](const auto& entry) { return entry.node.kind == journal::NodeKind::kUndo; });
+    ASSERT_NE(restored, log.entries.end());
+    const std::string name = "n" + std::to_string(restored->node.number);
+    ASSERT_ASSIGN(undone, operations().revert(World::asker(), name, true));
+    EXPECT_TRUE(undone.others.empty());
+}
+
 TEST_F(Reverting, S60_WhatTheUserRenamedSinceIsNamed) {
     before("old", "old\n");
     begin();

@@ -66,6 +66,22 @@ TEST_F(Review, ARenamedFileIsRestoredOnlyWithBothItsNames) {
     EXPECT_FALSE(std::filesystem::exists(scratch_.path() / "b/file"));
 }
 
+TEST_F(Review, S76_WhatIsAsItWasNeedsNoRestore) {
+    World world(scratch_.path());
+    const auto restore = [&](const std::string& path) {
+        return world.operations().restore_paths(World::asker(), {path}, "root", false);
+    };
+    ASSERT_EQ(world.actor().write("a/d/file", 0, "CONTENT"), 0);
+    ASSERT_EQ(world.actor().chmod("b", 0700), 0);
+    ASSERT_OK(restore("a/d/file"));
+    EXPECT_EQ(restore("a/d/file").error().kind(), ErrorKind::kNothing);
+    ASSERT_EQ(world.actor().write("a/d/file", 0, "content"), 0);
+    EXPECT_EQ(restore("a").error().kind(), ErrorKind::kNothing);
+    ASSERT_EQ(world.actor().chmod("a/d/file", 0600), 0);
+    ASSERT_ASSIGN(const auto moved, restore("a"));
+    EXPECT_EQ(moved.changes.size(), 1U);
+}
+
 TEST_F(Review, AFileCutOffBehindTheMountCanStillBeWritten) {
     World world(scratch_.path());
     const std::string large(300'000, 'x');
