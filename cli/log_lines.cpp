@@ -11,6 +11,7 @@
 #include "cli/text.h"
 #include "overlay/changes.h"
 #include "overlay/editing_record.h"
+#include "overlay/session.h"
 #include "overlay/state_tags.h"
 #include "overlay/steps.h"
 
@@ -107,7 +108,9 @@ std::string tag_words(const overlay::Node& node) {
         if (key == kGitTag || key == overlay::kCauseTag) continue;  // for programs
         if (key == "session" || overlay::is_step_tag(key)) continue;
         if (overlay::is_state_tag(key)) continue;  // what it says is in the notes
-        words += fmt::format("  [{}: {}]", quote_name(key), quote_name(value));
+        words += key == overlay::kInterruptedTag
+                     ? "  (interrupted; \"unwrite recover\" decides)"
+                     : fmt::format("  [{}: {}]", quote_name(key), quote_name(value));
     }
     return words;
 }

@@ -264,6 +264,12 @@ Result<control::DaemonInfo> mount_once(Context& context, const MountRequest& req
 
 }  // namespace
 
+Result<> clear_dead_mount(Context& context, const std::string& directory) {
+    TRY_ASSIGN(const std::vector<control::MountPoint> mounts, control::unwrite_mounts());
+    const auto mount = control::mount_above(mounts, directory);
+    return mount ? clear_dead(context, mount->path) : Result<>();
+}
+
 // A daemon that has given up its mount may still be closing the history.
 Result<control::DaemonInfo> mount_directory(Context& context, const MountRequest& request) {
     const auto last = std::chrono::steady_clock::now() + std::chrono::milliseconds(kStopMs);

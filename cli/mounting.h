@@ -23,6 +23,9 @@ struct MountRequest {
 /// where no mount can be. In the foreground it returns when the mount has ended.
 Result<control::DaemonInfo> mount_directory(Context& context, const MountRequest& request);
 
+/// Takes away the mount at or above a directory if its daemon is gone, and says so.
+Result<> clear_dead_mount(Context& context, const std::string& directory);
+
 /// Asks the daemon to end and waits until it has. EBUSY while a run goes on there, or processes
 /// have files open, unless `force`.
 Result<> unmount_workspace(Context& context, Workspace& workspace, bool force);

@@ -78,7 +78,9 @@ Error unreachable(const control::MountPoint& mount) {
                     " was mounted; for `unwrite mcp` in the configuration of the agent's client"};
     }
     return {ErrorKind::kNoWorkspace, ENOTCONN, "the mount " + path + " is dead: its daemon is gone",
-            "`unwrite mount " + path + "` removes the dead mount and mounts again"};
+            "`unwrite mount " + path +
+                "` removes the dead mount and mounts again, `unwrite recover` "
+                "works without a mount"};
 }
 
 /// Where the workspace of a directory is: at a mount, or beside its state directory.

@@ -8,6 +8,7 @@
 #include "cli/editing_room.h"
 #include "cli/help.h"
 #include "cli/lost.h"
+#include "cli/mounting.h"
 #include "cli/render.h"
 #include "cli/settle.h"
 #include "cli/text.h"
@@ -31,6 +32,7 @@ Ending ending_of(const RecoverOptions& options) {
 }
 
 Result<int> recover(Context& context, const RecoverOptions& options) {
+    TRY(clear_dead_mount(context, context.base));
     TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
     const bool finished = workspace.found() != nullptr && workspace.found()->finished_restore;
     TRY_ASSIGN(overlay::Status status, workspace.operations().status("", false));

@@ -53,6 +53,21 @@ S68_S83_recover_commit() {
     end
 }
 
+S67_S68_S83_recover_clears_a_dead_mount() {
+    six_changes
+    expect 6 -C "$W" status
+    err_has "unwrite recover"
+    u -C "$W/d" recover
+    err_has "cleared away the mount of a daemon that is gone"
+    interrupted
+    same changed
+    u -C "$W" log
+    out_has "(interrupted;"
+    u -C "$W" recover --discard
+    same start
+    check_state
+}
+
 S68_S83_recover_discard_and_review() {
     six_changes
     say "on a terminal the user is asked at the mount"
