@@ -9,6 +9,7 @@
 #include "cli/editors.h"
 #include "cli/failure.h"
 #include "cli/heaps.h"
+#include "cli/log_lines.h"
 #include "cli/outside_runs.h"
 #include "cli/prompt.h"
 #include "cli/render.h"
@@ -268,12 +269,18 @@ void warn_of_behind(Context& context, const overlay::Moved& moved) {
 
 namespace {
 
-/// Where that leads: a state from before, or a new one without the step.
+/// Where that leads: a state from before, or a new one without the step. As log marks it, which
+/// does not show the beginning of a run.
 std::string where_words(const overlay::Moved& moved, const Said& said, bool dry_run) {
     if (moved.to == 0) return "";
-    const std::string to = fmt::format("n{}", moved.to);
+    overlay::NodeNumber at = moved.to;
+    if (said.marked_by != nullptr && !dry_run) {
+        const Result<overlay::Log> log = said.marked_by->log("", false, false);
+        if (log) at = newest_step(*log);
+    }
+    const std::string to = fmt::format("n{}", at);
     if (said.is_return) return said.done.ends_with(' ' + to) ? "" : " (" + to + ")";
-    return dry_run || moved.to < moved.from ? " (back to " + to + ")" : " (now at " + to + ")";
+    return dry_run || at < moved.from ? " (back to " + to + ")" : " (now at " + to + ")";
 }
 
 }  // namespace

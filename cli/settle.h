@@ -46,6 +46,7 @@ struct Said {
     bool can_redo = true;  ///< the last line says that redo reverses it
     bool is_return =
         false;  ///< to a state that was named, so the last line says which one was left
+    overlay::Operations* marked_by = nullptr;  ///< whose log says how the state is called
 };
 /// What a restore did, or would do: as JSON or as text.
 void print_moved(Context& context, const overlay::Moved& moved, const Said& said, bool dry_run);

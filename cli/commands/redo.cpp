@@ -19,7 +19,7 @@ Result<int> redo(Context& context, const RedoOptions& options) {
         return Error(ErrorKind::kUsage, EINVAL, "redo 0: the number of steps is 1 or more",
                      "`unwrite redo` takes one step again");
     TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
-    const Said said{"Redone", "redo", false, true};
+    const Said said{"Redone", "redo", false, true, &workspace.operations()};
     if (!options.dry_run) {
         const GitBefore git(workspace);
         TRY_ASSIGN(const overlay::Moved moved,

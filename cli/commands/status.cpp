@@ -10,6 +10,7 @@
 #include "cli/git_words.h"
 #include "cli/heaps.h"
 #include "cli/help.h"
+#include "cli/log_lines.h"
 #include "cli/lost.h"
 #include "cli/outside_runs.h"
 #include "cli/outside_shell.h"
@@ -102,9 +103,9 @@ void print_text(Context& context, const Workspace& workspace, const overlay::Sta
                 const overlay::Log& log, const std::string& since,
                 const std::vector<OutsideRun>& outside_runs) {
     std::string head = quote_name(workspace.root()) + (workspace.mount() ? "" : " (not mounted)");
-    head +=
-        fmt::format(": at n{}, {} since {}", status.current, counted(status.steps, "step", "steps"),
-                    since.empty() ? fmt::format("n{}", status.root) : quote_name(since));
+    head += fmt::format(": at n{}, {} since {}", newest_step(log),
+                        counted(status.steps, "step", "steps"),
+                        since.empty() ? fmt::format("n{}", status.root) : quote_name(since));
     if (!status.checkpoint.empty()) head += ", checkpoint " + quote_name(status.checkpoint);
     context.out.line(head + "; " + git_words(status, workspace));
     if (since.empty()) print_task(context, status, log);

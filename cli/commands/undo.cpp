@@ -51,7 +51,9 @@ Result<int> undo(Context& context, const UndoOptions& options) {
         TRY_ASSIGN(const overlay::Moved moved,
                    operations.revert(asker(), options.what, options.dry_run));
         const std::string what = quote_name(options.what);
-        print_moved(context, moved, {"Undid " + what, "undo " + what}, options.dry_run);
+        print_moved(context, moved,
+                    {.done = "Undid " + what, .would = "undo " + what, .marked_by = &operations},
+                    options.dry_run);
         if (!options.dry_run) git.print_difference(context);
         return kDone;
     }
@@ -65,10 +67,11 @@ Result<int> undo(Context& context, const UndoOptions& options) {
     }
     const std::string what = counted(steps, "step", "steps");
     const GitBefore git(workspace);
-    TRY_ASSIGN(const int done, restore(context, options.dry_run, {"Undid " + what, "undo " + what},
-                                       [&](overlay::Consent consent) {
-                                           return operations.undo(asker(), steps, consent);
-                                       }));
+    const Said said{.done = "Undid " + what, .would = "undo " + what, .marked_by = &operations};
+    TRY_ASSIGN(const int done,
+               restore(context, options.dry_run, said, [&](overlay::Consent consent) {
+                   return operations.undo(asker(), steps, consent);
+               }));
     if (!options.dry_run) git.print_difference(context);
     return done;
 }

@@ -241,18 +241,33 @@ S69_log_always_marks_where_the_files_are() {
     begin
     echo mine >f
     u run --on-exit keep --session bot -- sh -c 'echo bot >g'
-    marked() { u log && [[ $(grep -c '^@ ' "$scratch/out") == 1 ]] || fail "one line of the log is the present state"; }
+    marked() {
+        u log && [[ $(grep -c '^@ ' "$scratch/out") == 1 ]] || fail "one line of the log is the present state"
+        at=$(sed -n 's/^@ \(n[0-9]*\) .*/\1/p' "$scratch/out")
+        [[ -z ${1-} || $at == "$1" ]] || fail "log marks $at, not $1"
+        u status
+        out_has ": at $at,"
+    }
+    says() { sed -nE '1s/.*[( ](n[0-9]+)\).*/\1/p' "$scratch/out"; }
     marked
+    local after=$at
     say "the state before a run is the beginning of that run, which log does not list"
     u undo
     err_has "This undoes changes made by bot (dash)."
-    marked
-    out_has "@ n2 "
+    marked "$(says)"
+    [[ $at == n2 ]] || fail "at $at"
     u undo
-    marked
-    out_has "@ n1 "
+    marked "$(says)"
+    [[ $at == n1 ]] || fail "at $at"
     u redo
+    marked "$(says)"
     u redo
-    marked
+    marked "$(says)"
+    [[ $at == "$after" ]] || fail "redo led to $at"
+    u undo
+    marked "$(says)"
+    u rollback root
+    u redo
+    marked "$(says)"
     end
 }
