@@ -135,6 +135,10 @@ Result<StatX> statx_at(int dir, const std::string& name) {
     return result;
 }
 
+bool is_out_of_room(const Error& why) {
+    return why.number() == ENOSPC || why.number() == EDQUOT;
+}
+
 Result<struct statvfs> statvfs_fd(int fd) {
     struct statvfs st;
     if (retry([&] { return ::fstatvfs(fd, &st); }) != 0) return Error(errno);

@@ -48,6 +48,7 @@ struct StatX {
 };
 Result<StatX> statx_at(int dir, const std::string& name);
 Result<struct statvfs> statvfs_fd(int fd);
+bool is_out_of_room(const Error& why);  ///< of the disk, or of a quota
 
 Result<std::size_t> read_at(int fd, Bytes out, std::uint64_t offset);  ///< may be short at the end
 Result<> read_exactly_at(int fd, Bytes out,

@@ -29,6 +29,7 @@
 #include "control/rendezvous.h"
 #include "control/server.h"
 #include "fs/mount.h"
+#include "journal/ballast.h"
 #include "journal/state_dir.h"
 #include "overlay/refused.h"
 #include "overlay/unmatched_rules.h"
@@ -143,6 +144,7 @@ void unmount_if_unused(const std::string& mount_point) {
 }
 
 /// A displaced object that has another name is the workspace's.
+/// What the history takes; the ballast is there from the beginning and holds nothing.
 Result<std::uint64_t> bytes_of_state(int workspace) {
     TRY_ASSIGN(UniqueFd state,
                sys::open_at(workspace, journal::StateDir::kName, O_RDONLY | O_DIRECTORY));
@@ -150,7 +152,7 @@ Result<std::uint64_t> bytes_of_state(int workspace) {
     TRY(overlay::walk_below(std::move(state), [&](const std::string& path, const sys::StatX& x) {
         const bool shared = path.starts_with("attic/") && x.st.st_nlink > 1;
         constexpr std::uint64_t kBlock = 512;  // the unit of st_blocks
-        if (S_ISREG(x.st.st_mode) && !shared)
+        if (S_ISREG(x.st.st_mode) && !shared && path != journal::Ballast::kFile)
             bytes += static_cast<std::uint64_t>(x.st.st_blocks) * kBlock;
         return true;
     }));

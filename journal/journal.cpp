@@ -220,6 +220,9 @@ Result<std::unique_ptr<Journal>> Journal::open(int workspace, Options options) {
     TRY_ASSIGN(journal->workspace_, sys::duplicate(workspace));
     journal->ordered_ = options.ordered;
     const int state = journal->state_dir_.fd();
+    // The database needs room only to be read.
+    Ballast& ballast = journal->ballast_;
+    if (ballast.free() < ballast.size() / 2) ballast.give(Ballast::Part::kHalf);
     TRY_ASSIGN(const bool create, journal->check_database());
     TRY_ASSIGN(journal->store_, Store::open(state, options.durable, create));
     TRY(journal->check_identity(options.lock));
@@ -231,6 +234,7 @@ Result<std::unique_ptr<Journal>> Journal::open(int workspace, Options options) {
         TRY(remove_pack_leftovers(journal->state_dir_.deltas()));
         TRY(journal->seal_old_deltas());
         TRY(journal->settle(sys::boot_mark(workspace)));
+        ballast.fill();
     }
     if (options.durable) TRY(sync_state(workspace, state));
     return journal;

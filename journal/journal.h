@@ -34,6 +34,7 @@
 #include <vector>
 
 #include "journal/attic.h"
+#include "journal/ballast.h"
 #include "journal/delta_log.h"
 #include "journal/lost_found.h"
 #include "journal/places.h"
@@ -75,6 +76,7 @@ class Journal {
     Store& store() { return *store_; }
     Attic& attic() { return *attic_; }
     Places& places() { return *places_; }
+    Ballast& ballast() { return ballast_; }
     std::mutex& store_mutex() { return store_mutex_; }
 
     /// What this opening moved to lost+found.
@@ -110,7 +112,8 @@ class Journal {
     Result<std::vector<std::string>> check_captured();
 
  private:
-    explicit Journal(StateDir state_dir) : state_dir_(std::move(state_dir)) {}
+    explicit Journal(StateDir state_dir)
+        : state_dir_(std::move(state_dir)), ballast_(state_dir_.fd()) {}
     Result<> check_root(bool writes);
     Result<bool> is_bare();  ///< nothing to take back
     Result<bool> check_database();
@@ -126,6 +129,7 @@ class Journal {
 
     UniqueFd workspace_;
     StateDir state_dir_;
+    Ballast ballast_;
     std::unique_ptr<Store> store_;
     std::unique_ptr<Attic> attic_;
     std::unique_ptr<Places> places_;

@@ -1,6 +1,6 @@
 // The state directory, .unwrite/ at the workspace's root: made, checked, locked.
 //   .gitignore ("*"), VERSION ("unwrite state 1"), lock, journal.db, places.log, root, stamps,
-//   attic/, deltas/, config.toml, daemon.log, audit.log
+//   ballast, attic/, deltas/, config.toml, daemon.log, audit.log
 // Mode 0700, files 0600, same filesystem as the workspace.
 #pragma once
 

@@ -1,7 +1,5 @@
 #include "overlay/compressor.h"
 
-#include <cerrno>
-
 #include "base/background.h"
 #include "base/log.h"
 #include "journal/delta_format.h"
@@ -84,8 +82,7 @@ bool Compressor::pack(journal::DeltaNumber number) {
     if (packed) {
         return *packed == journal::Packed::kShared || *packed == journal::Packed::kStopped;
     }
-    const int problem = packed.error().number();
-    if (problem == ENOSPC || problem == EDQUOT) return true;
+    if (sys::is_out_of_room(packed.error())) return true;
     log::warning(packed.error().message());
     return false;
 }

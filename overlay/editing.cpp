@@ -31,10 +31,6 @@ std::string named(const std::string& path, const Error& reason) {
     return text.starts_with(shown) ? text : shown + text;
 }
 
-bool is_out_of_room(const Error& error) {
-    return error.number() == ENOSPC || error.number() == EDQUOT;
-}
-
 bool has_lost_daemon(const Error& error) {
     const int number = error.number();
     return error.kind() == ErrorKind::kNoWorkspace || number == ENOTCONN ||
@@ -50,7 +46,7 @@ Error explained(const Error& error, const std::string& what) {
             "this " +
                 what + " or nothing of it."};
     }
-    if (is_out_of_room(error) && error.kind() != ErrorKind::kRecovery) {
+    if (sys::is_out_of_room(error) && error.kind() != ErrorKind::kRecovery) {
         return {error.kind(), error.number(), error.message() + "; nothing was changed",
                 "Free some space, or ask the user to, and repeat the " + what + "."};
     }

@@ -44,8 +44,7 @@ Result<> make_room(int fd, std::size_t size) {
     constexpr int kKeepSize = 1;  // FALLOC_FL_KEEP_SIZE
     if (size == 0) return {};
     const Result<> room = sys::fallocate(fd, kKeepSize, 0, size);
-    const bool is_full =
-        !room && (room.error().number() == ENOSPC || room.error().number() == EDQUOT);
+    const bool is_full = !room && sys::is_out_of_room(room.error());
     return is_full ? room : Result<>{};
 }
 

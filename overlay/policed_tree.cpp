@@ -351,18 +351,28 @@ Result<Entry> PolicedTree::tmpfile(const Caller& caller, NodeId parent, mode_t m
     return tree_.tmpfile(caller, parent, mode);
 }
 
+// Who deletes on a full disk wants room: what it was is noted all the same.
+template <class Take>
+Result<> PolicedTree::take(const Caller& caller, const Take& taker) {
+    Result<> taken = taker();
+    if (!taken && sys::is_out_of_room(taken.error()) && !origins_.is_agent(caller.pid) &&
+        reserve_.give_to_user())
+        taken = taker();
+    return taken;
+}
+
 Result<> PolicedTree::unlink(const Caller& caller, NodeId parent, std::string_view name) {
     const auto there = concerned(parent, name) ? standing(parent, name) : std::nullopt;
     const mode_t type = there ? there->st.st_mode : S_IFREG;
     TRY(may_take(caller, "unlink", parent, name, type, {Leaves::kNotExecutable, empty, true}));
     TRY(may_lose_name(caller, "unlink", parent, name, true));
-    return tree_.unlink(caller, parent, name);
+    return take(caller, [&] { return tree_.unlink(caller, parent, name); });
 }
 
 Result<> PolicedTree::rmdir(const Caller& caller, NodeId parent, std::string_view name) {
     TRY(may_take(caller, "rmdir", parent, name, S_IFDIR, {Leaves::kAnything, empty, true}));
     TRY(may_lose_name(caller, "rmdir", parent, name, true));
-    return tree_.rmdir(caller, parent, name);
+    return take(caller, [&] { return tree_.rmdir(caller, parent, name); });
 }
 
 Result<Entry> PolicedTree::link(const Caller& caller, NodeId id, NodeId to_parent,

@@ -334,6 +334,8 @@ class PolicedTree final : public Tree {
     static Error refused_by_policy();
     /// The top of a walk of the whole workspace.
     Result<UniqueFd> whole_tree() const;
+    template <class Take>
+    Result<> take(const Caller& caller, const Take& taker);
     template <class Make>
     Result<Entry> make(const Caller& caller, const char* operation, NodeId parent,
                        std::string_view name, mode_t type, const Outcome& outcome,

@@ -19,8 +19,12 @@ std::uint64_t usual(int directory) {
 
 }  // namespace
 
-Reserve::Reserve(int directory, std::optional<std::uint64_t> bytes)
-    : directory_(directory), bytes_(bytes ? *bytes : usual(directory)) {}
+Reserve::Reserve(int directory, std::optional<std::uint64_t> bytes, journal::Ballast* ballast)
+    : directory_(directory), bytes_(bytes ? *bytes : usual(directory)), ballast_(ballast) {}
+
+bool Reserve::give_to_user() const {
+    return ballast_ != nullptr && ballast_->give(journal::Ballast::Part::kHalf);
+}
 
 bool Reserve::allows(std::uint64_t more) const {
     if (bytes_ == 0) return true;

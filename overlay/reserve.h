@@ -6,13 +6,16 @@
 #include <cstdint>
 #include <optional>
 
+#include "journal/ballast.h"
+
 namespace unwrite::overlay {
 
 class Reserve {
  public:
     /// `directory`: a descriptor on that filesystem, which outlives this. `bytes`: 0 for none;
-    /// without a value 64 MiB, and no more than a sixteenth of the filesystem.
-    Reserve(int directory, std::optional<std::uint64_t> bytes);
+    /// without a value 64 MiB, and no more than a sixteenth of the filesystem. `ballast`, if there
+    /// is one, outlives this.
+    Reserve(int directory, std::optional<std::uint64_t> bytes, journal::Ballast* ballast = nullptr);
 
     /// What an ordinary write takes: with less room than that left, the user is told.
     static constexpr std::uint64_t kNextWrite = std::uint64_t{64} << 10;
@@ -21,10 +24,13 @@ class Reserve {
     /// False when so many bytes more, copied now, would leave less than the reserve. Asks the
     /// system; where that does not answer, everything is allowed.
     bool allows(std::uint64_t more) const;
+    /// The user deletes something on a full disk: true when there is room now to note what it was.
+    bool give_to_user() const;
 
  private:
     int directory_;
     std::uint64_t bytes_;
+    journal::Ballast* ballast_;
 };
 
 }  // namespace unwrite::overlay

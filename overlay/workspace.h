@@ -31,6 +31,7 @@
 #include "overlay/restorer.h"
 #include "overlay/revert_selection.h"
 #include "overlay/reverts.h"
+#include "overlay/room.h"
 #include "overlay/session.h"
 #include "overlay/steps.h"
 #include "overlay/tally.h"
@@ -269,6 +270,10 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     Result<Moved> move(const Asker& asker, NodeNumber target, Consent consent, bool refuse_behind,
                        std::optional<NodeNumber> redo_tip = std::nullopt);
     Result<Edges> edges_to(NodeNumber target);
+    Result<RoomNeeded> room_to(NodeNumber target);
+    Result<> refuse_without_room(const RoomNeeded& needed);
+    Result<journal::Store::Changed> apply_in_any_room(const journal::Store::Change& change);
+    void make_room_after(const Error& why);
     bool is_written_behind(const ObjectKey& key);
     std::vector<std::string> written_behind(const Edges& edges);
     /// What would go although it did not come through the mount: nothing where that is not known.

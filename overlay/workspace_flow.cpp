@@ -24,9 +24,10 @@ Result<Store::Changed> Workspace::store_sealed(const Store::Change& change) {
     std::optional<Store::Changed> changed;
     {
         const std::lock_guard lock(journal_->store_mutex());
-        TRY_ASSIGN(changed, journal_->store().apply(change));
+        TRY_ASSIGN(changed, apply_in_any_room(change));
         head_ = changed->head;
     }
+    journal_->ballast().fill();
     beginning_.forget();
     return *std::move(changed);
 }
@@ -207,6 +208,7 @@ Result<> Workspace::arrive(const Crossing& crossing, const Node& node,
 // began, with the inverse.
 Result<> Workspace::turn_back(const Error& why, const Pending& pending) {
     const int deltas = journal_->state_dir().deltas();
+    make_room_after(why);
     const auto back = [&]() -> Result<> {
         TRY_ASSIGN(const Delta inverse, journal::read_delta(deltas, pending.inverse));
         TRY(apply_delta(inverse, pending.inverse, Meanwhile::kGoes));

@@ -59,7 +59,7 @@ Workspace::Workspace(std::unique_ptr<journal::Journal> journal, UniqueFd directo
       compressor_(journal_->state_dir().deltas(), options.compress_after, options.durable),
       tree_(objects_, capture_, *origins_, gate_, janitor_,
             [this](const Who& who) { return divide(who); }),
-      reserve_(journal_->state_dir().fd(), options.reserve),
+      reserve_(journal_->state_dir().fd(), options.reserve, &journal_->ballast()),
       locator_(objects_, *journal_),
       beginning_(locator_, *journal_),
       restorer_(locator_, tree_.unseen(), RestoreSettings{options.mtime_now}),

@@ -260,6 +260,8 @@ Result<Moved> Workspace::move(const Asker& asker, NodeNumber target, Consent con
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
     TRY(closing.refuse_if_unable("restore", 3));
     locator_.begin();
+    TRY_ASSIGN(const RoomNeeded room, room_to(target));
+    TRY(refuse_without_room(room));
     if (foreseen.vanished) {
         TRY(book_vanished(target));
         TRY_ASSIGN(moved.changes, inspector_.changes_to(target, detail));

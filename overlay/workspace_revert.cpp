@@ -175,6 +175,7 @@ Result<> Workspace::apply_images(const RevertPlan& plan, NodeNumber back_to) {
 
 // After other parts of the same move, those must go back too before it has ended.
 Result<> Workspace::take_back_images(const Error& why, NodeNumber back_to) {
+    make_room_after(why);
     const auto back = [&]() -> Result<> {
         TRY_ASSIGN(const journal::Delta before,
                    journal::read_delta(journal_->state_dir().deltas(), capture_.delta()));
@@ -224,6 +225,9 @@ Result<Moved> Workspace::carry_out(const Asker& asker, const RevertPlan& plan, c
     moved.merged = plan.merged;
     moved.left = plan.left;
     if (dry_run) return moved;
+    RoomNeeded room(locator_);
+    room.cross(plan.images, 0);
+    TRY(refuse_without_room(room));
     moved.to = head_.current;
     TRY(close_step(0, asker.cause));
     const NodeNumber closed = head_.current;

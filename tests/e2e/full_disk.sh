@@ -1,0 +1,162 @@
+# A full disk: nothing is half changed, and what can go back, goes back.
+# shellcheck shell=bash
+
+S165_full_disk() {
+    small_disk 48M
+    head -c 12M /dev/urandom >"$W/big"
+    seq 1000 >"$W/small"
+    remember start
+    begin
+    say "fill the disk, then overwrite: what cannot be kept is not changed"
+    dd if=/dev/zero of=filler bs=1M status=none 2>/dev/null && fail "the disk is not full"
+    sync
+    local code=0
+    dd if=/dev/urandom of=big bs=1M count=8 conv=notrunc status=none 2>"$scratch/dd" || code=$?
+    [[ $code != 0 ]] || fail "an overwrite that cannot be kept succeeded"
+    grep -q "No space left" "$scratch/dd" || fail "$(cat "$scratch/dd")"
+    say "a file can still be deleted, and all of it taken back"
+    rm filler small
+    u rollback root
+    same start
+    say "a restore that finds no room changes nothing"
+    dd if=/dev/urandom of=big bs=1M count=12 conv=notrunc status=none
+    remember overwritten
+    u checkpoint overwritten
+    echo more >small
+    remember full
+    dd if=/dev/zero of=../ballast bs=1M status=none 2>/dev/null && fail "the disk is not full"
+    sync
+    expect 1 rollback root
+    err_has "the disk is too full"
+    same full
+    u status
+    say "with room again it can be done, and undone"
+    rm ../ballast
+    u rollback root
+    same start
+    u redo
+    same full
+    u discard --yes
+    same start
+    end
+    same start
+    check_state
+    umount "$scratch/small"
+}
+
+# fill_but N: beside the workspace, all but about N KiB.
+fill_but() {
+    rm -f ../ballast
+    dd if=/dev/zero of=../ballast bs=4K status=none 2>/dev/null && fail "the disk is not full"
+    sync
+    truncate -s "-${1}K" ../ballast
+}
+# Names and bytes of what is here: an edit that failed has touched the directory's time.
+contents() { sha256sum -- $(ls -A); }
+S145_S159_full_disk_during_an_edit() {
+    small_disk 48M
+    local file
+    for file in a b c; do seq 25000 >"$W/$file"; done
+    begin
+    { echo LP1; for file in a b c; do printf 'F %s\nR\n25000\n.\nchanged\n.\n' "$file"; done; echo END; } >"$scratch/lp1"
+    local before
+    before=$(contents)
+    say "without room for all of the three files none is changed, not even for a moment, and nothing is left beside them"
+    local room
+    for room in 120 200 300 380; do
+        fill_but "$room"
+        (while [[ ! -e "$scratch/enough" ]]; do contents; done >"$scratch/seen" 2>/dev/null) &
+        expect 1 apply "$scratch/lp1"
+        err_has "No space left"
+        touch "$scratch/enough"
+        wait
+        rm "$scratch/enough"
+        [[ $(contents) == "$before" ]] || fail "with ${room}K: $(ls -lA; cat "$scratch/err")"
+        ! grep -E ' [abc]$' "$scratch/seen" | grep -vqF "$before" || fail "with ${room}K a file was changed for a moment"
+    done
+    rm ../ballast
+    say "with room it goes through"
+    u apply "$scratch/lp1"
+    grep -q changed c
+    u undo
+    [[ $(contents) == "$before" ]] || fail "$(ls -lA)"
+    cd /
+    end
+    check_state
+    umount "$scratch/small"
+}
+
+# fill FILE: all of the disk.
+fill() {
+    dd if=/dev/zero of="$1" bs=64K status=none 2>/dev/null && fail "the disk is not full"
+    cat /dev/zero >>"$1" 2>/dev/null || true
+    sync
+}
+
+S61_S165_an_agent_fills_the_disk() {
+    small_disk 64M
+    mkdir "$W/d"
+    for i in {1..30}; do echo "$i" >"$W/d/$i"; done
+    seq 20000 >"$W/text"
+    remember start
+    begin
+    say "the run ends as any other, though nothing can be written any more"
+    u run --on-exit keep -- sh -c 'seq 9 >text; rm d/2?; echo new >d/new; cat /dev/zero >filler; true'
+    fill filler2
+    err_has "A  filler"
+    u log
+    out_has "run  sh -c seq 9"
+    remember full
+    u status
+    u checkpoint here
+    say "and is taken back, all of it, and again"
+    u undo 2
+    same start
+    u redo
+    same full
+    u rollback root
+    same start
+    u redo
+    same full
+    u discard --yes
+    same start
+    u gc
+    cd /
+    end
+    u -C "$W" check
+    check_state
+    umount "$scratch/small"
+}
+
+S165_a_full_disk_is_seen_before_anything_is_sealed() {
+    small_disk 64M
+    head -c 6M /dev/urandom >"$W/big"
+    mkdir "$W/d"
+    for i in {1..1500}; do echo "$i" >"$W/d/$i"; done
+    remember start
+    begin
+    dd if=/dev/urandom of=big bs=1M count=6 conv=notrunc status=none
+    fill filler
+    remember full
+    u log --all
+    cp "$scratch/out" "$scratch/log"
+    for what in "undo" "rollback root" "discard --yes"; do
+        # shellcheck disable=SC2086
+        expect 1 $what
+        err_has "the disk is too full"
+        err_has "Nothing was changed"
+        same full
+    done
+    u log --all
+    cmp "$scratch/out" "$scratch/log"
+    say "the user can delete what is old, though it has to be noted"
+    rm -r d
+    say "and what is new: then there is room"
+    rm filler
+    u undo
+    same start
+    cd /
+    end
+    check_state
+    umount "$scratch/small"
+}
