@@ -29,8 +29,9 @@ class Comparison {
           ignored_(newer) {}
 
     Result<Differences> run();
-    /// Whether what stands in both views, wherever, would be listed for what it holds or is.
-    Result<bool> differs(const ObjectKey& key);
+    /// Whether what `now` is would be listed as changed where `then` stood. A directory differs
+    /// from every other.
+    Result<bool> differs(const ObjectKey& then, const ObjectKey& now);
 
  private:
     struct NamePair {

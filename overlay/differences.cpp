@@ -269,10 +269,11 @@ Result<> Comparison::compare_objects(const Located& was, const Located& is, Chan
     return {};
 }
 
-Result<bool> Comparison::differs(const ObjectKey& key) {
-    TRY_ASSIGN(const auto was, older_.object(key));
-    TRY_ASSIGN(const auto is, newer_.object(key));
-    if (!was || !is) return true;
+Result<bool> Comparison::differs(const ObjectKey& then, const ObjectKey& now) {
+    TRY_ASSIGN(const auto was, older_.object(then));
+    TRY_ASSIGN(const auto is, newer_.object(now));
+    if (!was || !is || was->type != is->type) return true;
+    if (then != now && S_ISDIR(was->type)) return true;
     Change change;
     TRY(compare_objects(*was, *is, change));
     return change.content || change.attributes;

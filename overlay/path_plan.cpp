@@ -42,6 +42,7 @@ class PathPlanner {
     Result<> check_renamed();
     Result<> check_paths();
     Result<> drop_what_is_the_same();
+    Result<bool> is_seen(View& live, Comparison& comparison);
 
     Locator& locator_;
     View view_;
@@ -206,11 +207,30 @@ Result<> PathPlanner::drop_what_is_the_same() {
     View live(std::make_shared<LiveNamesOf>(locator_), {});
     Comparison comparison(view_, live, Detail::kFull, nullptr);
     for (auto at = plan_.images.objects.begin(); at != plan_.images.objects.end();) {
-        TRY_ASSIGN(const bool differs, comparison.differs(at->first));
+        TRY_ASSIGN(const bool differs, comparison.differs(at->first, at->first));
         if (!differs) plan_.data.erase(at->first);
         at = differs ? std::next(at) : plan_.images.objects.erase(at);
     }
+    TRY_ASSIGN(const bool seen, is_seen(live, comparison));
+    if (!seen) plan_ = {};
     return {};
+}
+
+// A file that was saved as a new one with the same text: nobody would see a difference, and undo
+// would take this for no step. What the old one was matters only where it comes back.
+Result<bool> PathPlanner::is_seen(View& live, Comparison& comparison) {
+    for (const auto& [key, image] : plan_.images.objects) {
+        TRY_ASSIGN(const auto standing, live.object(key));
+        if (standing) return true;
+    }
+    for (const auto& [at, state] : plan_.images.names) {
+        const auto& wanted = state.image.object;
+        TRY_ASSIGN(const auto standing, locator_.standing(at));
+        if (!standing || !wanted) return true;
+        TRY_ASSIGN(const bool differs, comparison.differs(*wanted, standing->key));
+        if (differs) return true;
+    }
+    return false;
 }
 
 Result<RevertPlan> PathPlanner::plan() {

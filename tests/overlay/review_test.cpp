@@ -80,6 +80,13 @@ TEST_F(Review, S76_WhatIsAsItWasNeedsNoRestore) {
     ASSERT_EQ(world.actor().chmod("a/d/file", 0600), 0);
     ASSERT_ASSIGN(const auto moved, restore("a"));
     EXPECT_EQ(moved.changes.size(), 1U);
+    // Saved as a new file, as editors do, with the text that it had.
+    ASSERT_EQ(world.actor().create("a/d/new", 0644), 0);
+    ASSERT_EQ(world.actor().write("a/d/new", 0, "content"), 0);
+    ASSERT_EQ(world.actor().rename("a/d/new", "a/d/file", 0), 0);
+    EXPECT_EQ(restore("a/d/file").error().kind(), ErrorKind::kNothing);
+    ASSERT_EQ(world.actor().write("a/d/file", 0, "CONTENT"), 0);
+    ASSERT_OK(restore("a/d/file"));
 }
 
 TEST_F(Review, AFileCutOffBehindTheMountCanStillBeWritten) {

@@ -48,6 +48,18 @@ TEST_F(Stepping, S57_UndoCountsTheLinesOfTheLog) {
     EXPECT_EQ(files(), (Lines{"old"}));
 }
 
+TEST_F(Stepping, S57_UndoAfterARestoreIsOfThatRestoreWhateverItChanged) {
+    ASSERT_EQ(actor().mkdir("d", 0755), 0);
+    checkpoint("with-d");
+    ASSERT_EQ(actor().rmdir("d"), 0);
+    ASSERT_EQ(actor().mkdir("d", 0755), 0);  // another one, that looks the same
+    checkpoint("another");
+    make("mine", "user");
+    ASSERT_OK(operations().restore_paths(World::asker(), {"d"}, "with-d", false));
+    ASSERT_OK(undo(1));
+    EXPECT_EQ(files(), (Lines{"d", "mine", "old"}));
+}
+
 TEST_F(Stepping, S57_MoreStepsThanThereAreIsAnErrorAndNothingHappens) {
     make("a", "user");
     checkpoint("one");
