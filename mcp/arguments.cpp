@@ -48,6 +48,17 @@ Result<std::string> Arguments::name(const char* field) const {
     return text;
 }
 
+Result<std::string> Arguments::prose(const char* field) const {
+    TRY_ASSIGN(std::string text, this->text(field));
+    const auto is_control = [](char c) {
+        const auto byte = static_cast<unsigned char>(c);
+        return (byte < 0x20 && c != '\n' && c != '\r' && c != '\t') || byte == 0x7f;
+    };
+    if (std::any_of(text.begin(), text.end(), is_control))
+        return bad(std::string(field) + " contains invalid control characters");
+    return text;
+}
+
 Result<std::string> Arguments::required_text(const char* name) const {
     if (member(json_, name).is_null()) return bad(std::string(name) + " is required");
     return text(name);

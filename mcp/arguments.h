@@ -22,6 +22,8 @@ class Arguments {
     Result<std::string> text(const char* name, const std::string& otherwise = {}) const;
     /// The same for what names a path, a node or a checkpoint: no invisible characters.
     Result<std::string> name(const char* field) const;
+    /// The same for what people read: lines and tabs, no other controls.
+    Result<std::string> prose(const char* field) const;
     Result<std::string> required_text(const char* name) const;
     Result<bool> flag(const char* name, bool otherwise = false) const;
     Result<std::optional<std::uint64_t>> number(const char* name, std::uint64_t least,

@@ -16,7 +16,7 @@ constexpr std::uint64_t kMostNodes = 200;
 Result<ToolAnswer> checkpoint(ToolSession& session, const Json& json) {
     TRY_ASSIGN(const Arguments arguments, Arguments::check(json, {"name", "text"}));
     TRY_ASSIGN(const std::string name, arguments.name("name"));
-    TRY_ASSIGN(const std::string text, arguments.text("text"));
+    TRY_ASSIGN(const std::string text, arguments.prose("text"));
     TRY_ASSIGN(const auto room, session.enter());
     const auto node = room->operations().checkpoint(asker_of(session, *room),
                                                     overlay::NodeKind::kCheckpoint, name, text);

@@ -234,7 +234,8 @@ def call_errors(walk):
     refused = walk.client.request("tools/call", {"name": "a\x1b[2J\u202eb", "arguments": {}})
     check(refused["error"]["message"] == "Unknown tool: ab", refused)
     for name, arguments in (("rollback", {"to": "a\u202eb"}), ("log", {"path": "a\x1b[2J"}),
-                            ("diff", {"paths": ["a\nb"]}), ("checkpoint", {"name": "\x07"})):
+                            ("diff", {"paths": ["a\nb"]}), ("checkpoint", {"name": "\x07"}),
+                            ("checkpoint", {"text": "a\x1b[2J\nb"})):
         text = expect(walk.call(name, **arguments))
         check("contains invalid control characters" in text and "\x1b" not in text, text)
     put("linked", b"one\n")
