@@ -135,7 +135,9 @@ Result<std::string> path_in_mount(const Context& context, const std::string& pat
         return Error(ErrorKind::kUsage, EINVAL,
                      quote_name(path) + " is not in the workspace " + quote_name(workspace.root()));
     }
-    return plain;
+    // As it is called there: answers name it so, and what does not exist cannot be looked up.
+    return plain.size() > workspace.root().size() ? plain.substr(workspace.root().size() + 1)
+                                                  : plain;
 }
 
 int exit_code(const overlay::EditAnswer& answer) {

@@ -169,6 +169,8 @@ S165_everyday_mistakes() {
     expect 2 redo x
     expect 1 undo n999
     expect 1 undo no-such-session
+    expect 1 edit nothing --old a --new b
+    err_has "Patch failed for nothing:"
     expect 2 gc --max-age soon
     expect 2 run --session user -- touch by-nobody
     err_has "a session cannot be named user"

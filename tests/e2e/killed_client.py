@@ -142,10 +142,13 @@ def edit_and_undo(program, directory, around):
     # Where the calls come in other numbers than they were counted, the kill may be in a Read.
     calls = [("Read", {"path": name}) for name in NAMES[:2]] + [("Edit", {"patch": PATCH}), ("Undo", {})]
     answers = []
-    for tool, arguments in calls:
-        if None not in answers:
-            answers.append(client.request("tools/call", {"name": tool, "arguments": arguments}))
-    client.process.stdin.close()
+    try:
+        for tool, arguments in calls:
+            if None not in answers:
+                answers.append(client.request("tools/call", {"name": tool, "arguments": arguments}))
+        client.process.stdin.close()
+    except BrokenPipeError:  # it ended between two calls
+        answers.append(None)
     client.process.wait(30)
     return answers
 
