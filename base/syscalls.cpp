@@ -145,4 +145,10 @@ Result<struct statvfs> statvfs_fd(int fd) {
     return st;
 }
 
+std::uint64_t share_of_disk(int fd, std::uint64_t usual, std::uint64_t parts) {
+    const auto st = statvfs_fd(fd);
+    if (!st) return usual;
+    return std::min(usual, static_cast<std::uint64_t>(st->f_blocks) * st->f_frsize / parts);
+}
+
 }  // namespace unwrite::sys

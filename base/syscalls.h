@@ -48,6 +48,8 @@ struct StatX {
 };
 Result<StatX> statx_at(int dir, const std::string& name);
 Result<struct statvfs> statvfs_fd(int fd);
+/// `usual` bytes, but at most one of `parts` equal parts of the filesystem that `fd` is on.
+std::uint64_t share_of_disk(int fd, std::uint64_t usual, std::uint64_t parts);
 bool is_out_of_room(const Error& why);  ///< of the disk, or of a quota
 
 Result<std::size_t> read_at(int fd, Bytes out, std::uint64_t offset);  ///< may be short at the end

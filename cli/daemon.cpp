@@ -143,8 +143,8 @@ void unmount_if_unused(const std::string& mount_point) {
     log::info("the last session has gone; the mount is in use and stays");
 }
 
-/// A displaced object that has another name is the workspace's.
-/// What the history takes; the ballast is there from the beginning and holds nothing.
+/// What the history takes. Not counted: a displaced object that has another name, for it is the
+/// workspace's; and the ballast, which is there from the beginning and holds nothing.
 Result<std::uint64_t> bytes_of_state(int workspace) {
     TRY_ASSIGN(UniqueFd state,
                sys::open_at(workspace, journal::StateDir::kName, O_RDONLY | O_DIRECTORY));

@@ -275,8 +275,8 @@ std::string where_words(const overlay::Moved& moved, const Said& said, bool dry_
     if (moved.to == 0) return "";
     overlay::NodeNumber at = moved.to;
     if (said.marked_by != nullptr && !dry_run) {
-        const Result<overlay::Log> log = said.marked_by->log("", false, false);
-        if (log) at = newest_step(*log);
+        const Result<overlay::NodeNumber> marked = said.marked_by->marked();
+        if (marked) at = *marked;
     }
     const std::string to = fmt::format("n{}", at);
     if (said.is_return) return said.done.ends_with(' ' + to) ? "" : " (" + to + ")";

@@ -35,6 +35,7 @@ const Dispatch::Command Dispatch::kCommands[] = {
     {"status", &Dispatch::status, true},
     {"count", &Dispatch::count, true},
     {"log", &Dispatch::log, true},
+    {"marked", &Dispatch::marked, true},
     {"trunk", &Dispatch::trunk, true},
     {"diff", &Dispatch::diff, true},
     {"marks", &Dispatch::marks, true},
@@ -314,6 +315,11 @@ Result<Json> Dispatch::log(Call& call) {
     bool changes = false;
     TRY(Fields(call.arguments).get("path", path).get("all", all).get("changes", changes).done());
     return encoded(operations_.log(path, all, changes));
+}
+
+Result<Json> Dispatch::marked(Call& /*call*/) {
+    TRY_ASSIGN(const overlay::NodeNumber node, operations_.marked());
+    return Json{{"node", node}};
 }
 
 Result<Json> Dispatch::trunk(Call& call) {

@@ -95,6 +95,7 @@ class Dispatch {
     Result<Json> status(Call& call);
     Result<Json> count(Call& call);
     Result<Json> log(Call& call);
+    Result<Json> marked(Call& call);
     Result<Json> trunk(Call& call);
     Result<Json> diff(Call& call);
     Result<Json> marks(Call& call);

@@ -173,6 +173,13 @@ Result<std::vector<overlay::FileDiff>> Remote::diff(const std::string& from, con
     return diffs;
 }
 
+Result<overlay::NodeNumber> Remote::marked() {
+    TRY_ASSIGN(const Json json, ask("marked", Json::object()));
+    overlay::NodeNumber node = 0;
+    TRY(Fields(json).get("node", node).done());
+    return node;
+}
+
 Result<std::vector<Node>> Remote::trunk(overlay::NodeNumber from, std::size_t most) {
     TRY_ASSIGN(const Json json, ask("trunk", Json{{"from", from}, {"most", most}}));
     std::vector<Node> nodes;

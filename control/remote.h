@@ -56,6 +56,7 @@ class Remote final : public overlay::Operations, public overlay::Oversight {
     /// The same without connect(), in one request.
     static Result<overlay::Counted> count(const MountPoint& mount, const Patience& patience);
     Result<overlay::Log> log(const std::string& path, bool all, bool changes) override;
+    Result<overlay::NodeNumber> marked() override;
     Result<std::vector<overlay::Node>> trunk(overlay::NodeNumber from, std::size_t most) override;
     Result<std::vector<overlay::FileDiff>> diff(const std::string& from, const std::string& to,
                                                 const std::vector<std::string>& paths,

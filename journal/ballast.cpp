@@ -19,9 +19,8 @@ constexpr std::uint64_t kStaysFree = 3;  // times its size
 
 }  // namespace
 
-Ballast::Ballast(int state, std::uint64_t usual) : state_(state), size_(usual) {
-    const auto st = sys::statvfs_fd(state);
-    if (st) size_ = std::min<std::uint64_t>(size_, st->f_blocks * st->f_frsize / kLeastShare);
+Ballast::Ballast(int state, std::uint64_t usual)
+    : state_(state), size_(sys::share_of_disk(state, usual, kLeastShare)) {
     size_ -= size_ % kUnit;
 }
 

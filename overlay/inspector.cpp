@@ -367,6 +367,25 @@ Result<Log> Inspector::log(const std::string& path, bool all, bool changes,
     return log;
 }
 
+Result<NodeNumber> Inspector::marked() {
+    TRY_ASSIGN(const auto desk, open_desk());
+    const History& history = desk->history;
+    const NodeNumber root = history.head.root;
+    const NodeNumber top = history.is_on_trunk(root) ? root : 0;
+    const auto active = origins_.active_runs();
+    for (const Step& step : steps_of(history, history.head.current, 0, active)) {
+        if (step.node < top) return history.head.current;
+        if (active.contains(step.node)) continue;
+        const Node* const node = history.nodes.find(step.node);
+        if (node == nullptr || !is_hidden(node->kind)) return step.node;
+        // A hidden node that somebody went back to is a step if it changed anything.
+        TRY_ASSIGN(const auto made, changes_of(*desk, step, std::nullopt));
+        if (!made.empty()) return step.node;
+    }
+    const auto trunk = history.trunk();
+    return trunk.empty() || trunk.front() < top ? history.head.current : trunk.front();
+}
+
 Result<std::vector<FileDiff>> Inspector::diff(const std::string& from, const std::string& to,
                                               const std::vector<std::string>& paths, bool text) {
     TRY_ASSIGN(const auto desk, open_desk());

@@ -40,6 +40,8 @@ class Inspector {
     Result<Status> status(const std::string& since, bool count_lines);
     /// `open`: what is open, as steps of node 0: of active runs, and of the others.
     Result<Log> log(const std::string& path, bool all, bool changes, const std::vector<Step>& open);
+    /// The newest step of the trunk that log() lists; where there is none, the current node.
+    Result<NodeNumber> marked();
     /// Directories of more than 20,000 objects stay one entry without a text; so does what comes
     /// after 256 MiB of texts, and, where neither texts nor paths are asked for, trees that git
     /// ignores.

@@ -270,6 +270,9 @@ class Operations {
     /// Everything (`all`: abandoned nodes too); with `path` only nodes that changed it or below;
     /// `changes` fills them.
     virtual Result<Log> log(const std::string& path, bool all, bool changes) = 0;
+    /// The state that log() marks as the present one: the newest step on the trunk that it lists.
+    /// Costs nothing but reading the history.
+    virtual Result<NodeNumber> marked() = 0;
     /// The nodes on the way from `from` (0: the newest one) up to the root, at most `most`: costs
     /// what it answers with, however many nodes there are. kNotFound when `from` is none.
     virtual Result<std::vector<Node>> trunk(NodeNumber from, std::size_t most) = 0;

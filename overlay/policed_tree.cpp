@@ -351,7 +351,8 @@ Result<Entry> PolicedTree::tmpfile(const Caller& caller, NodeId parent, mode_t m
     return tree_.tmpfile(caller, parent, mode);
 }
 
-// Who deletes on a full disk wants room: what it was is noted all the same.
+// Deleting makes room on a full disk, but what is deleted has to be noted first: for that the user
+// gets a part of the ballast.
 template <class Take>
 Result<> PolicedTree::take(const Caller& caller, const Take& taker) {
     Result<> taken = taker();

@@ -11,16 +11,12 @@ namespace {
 constexpr std::uint64_t kUsual = std::uint64_t{64} << 20;
 constexpr std::uint64_t kLeastShare = 16;  // of the filesystem: one of so many parts at most
 
-std::uint64_t usual(int directory) {
-    const auto st = sys::statvfs_fd(directory);
-    if (!st) return kUsual;
-    return std::min<std::uint64_t>(kUsual, st->f_blocks * st->f_frsize / kLeastShare);
-}
-
 }  // namespace
 
 Reserve::Reserve(int directory, std::optional<std::uint64_t> bytes, journal::Ballast* ballast)
-    : directory_(directory), bytes_(bytes ? *bytes : usual(directory)), ballast_(ballast) {}
+    : directory_(directory),
+      bytes_(bytes ? *bytes : sys::share_of_disk(directory, kUsual, kLeastShare)),
+      ballast_(ballast) {}
 
 bool Reserve::give_to_user() const {
     return ballast_ != nullptr && ballast_->give(journal::Ballast::Part::kHalf);

@@ -76,6 +76,7 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     Result<std::vector<std::string>> apply_reverts(const Asker& asker) override;
     Result<Status> status(const std::string& since, bool count_lines) override;
     Result<Counted> count() override;
+    Result<NodeNumber> marked() override;
     Result<Log> log(const std::string& path, bool all, bool changes) override;
     Result<std::vector<Node>> trunk(NodeNumber from, std::size_t most) override;
     Result<std::vector<FileDiff>> diff(const std::string& from, const std::string& to,
@@ -270,8 +271,8 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     Result<Moved> move(const Asker& asker, NodeNumber target, Consent consent, bool refuse_behind,
                        std::optional<NodeNumber> redo_tip = std::nullopt);
     Result<Edges> edges_to(NodeNumber target);
-    Result<RoomNeeded> room_to(NodeNumber target);
-    Result<> refuse_without_room(const RoomNeeded& needed);
+    RoomNeeded room_for(const Edges& edges);
+    Result<> refuse_without_room(std::uint64_t copied);
     Result<journal::Store::Changed> apply_in_any_room(const journal::Store::Change& change);
     void make_room_after(const Error& why);
     bool is_written_behind(const ObjectKey& key);
@@ -281,8 +282,9 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     Result<> learn_what_was_made(const journal::LeftTraces& left);
     Result<> book_vanished(NodeNumber target);
     struct Foreseen {
-        Moved moved;
-        bool vanished = false;  ///< anything behind the mount
+        Moved moved{};
+        bool vanished = false;     ///< anything behind the mount
+        std::uint64_t copied = 0;  ///< bytes that must be free: RoomNeeded
     };
     /// What was changed behind the mount on the way.
     Result<> find_behind(const Edges& edges, Foreseen& foreseen);

@@ -285,6 +285,11 @@ Result<Log> Workspace::log(const std::string& path, bool all, bool changes) {
     return inspector_.log(path, all, changes, open);
 }
 
+Result<NodeNumber> Workspace::marked() {
+    const std::lock_guard lock(operation_mutex_);
+    return inspector_.marked();
+}
+
 Result<std::vector<Node>> Workspace::trunk(NodeNumber from, std::size_t most) {
     const std::lock_guard lock(operation_mutex_);
     TRY_ASSIGN(const History history, this->history());

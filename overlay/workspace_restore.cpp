@@ -165,7 +165,7 @@ Result<> Workspace::find_behind_surely(const Edges& edges, Foreseen& foreseen) {
 
 Result<std::vector<std::string>> Workspace::behind_since(NodeNumber node) {
     TRY_ASSIGN(const Edges edges, edges_to(node));
-    Foreseen foreseen{{}, false};
+    Foreseen foreseen;
     TRY(find_behind_surely(edges, foreseen));
     return std::move(foreseen.moved.behind);
 }
@@ -177,7 +177,8 @@ Result<Workspace::Foreseen> Workspace::foresee(const Asker& asker, NodeNumber ta
     TRY_ASSIGN(const History history, this->history());
     TRY(refuse_unproved(history, target));
     TRY_ASSIGN(const Edges edges, edges_to(target));
-    Foreseen foreseen{{}, false};
+    Foreseen foreseen;
+    foreseen.copied = room_for(edges).bytes();
     foreseen.moved.to = target;
     TRY(find_behind_surely(edges, foreseen));
     TRY_ASSIGN(foreseen.moved.changes, inspector_.changes_to(target, detail));
@@ -260,8 +261,7 @@ Result<Moved> Workspace::move(const Asker& asker, NodeNumber target, Consent con
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
     TRY(closing.refuse_if_unable("restore", 3));
     locator_.begin();
-    TRY_ASSIGN(const RoomNeeded room, room_to(target));
-    TRY(refuse_without_room(room));
+    TRY(refuse_without_room(foreseen.copied));
     if (foreseen.vanished) {
         TRY(book_vanished(target));
         TRY_ASSIGN(moved.changes, inspector_.changes_to(target, detail));

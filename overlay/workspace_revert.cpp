@@ -227,7 +227,7 @@ Result<Moved> Workspace::carry_out(const Asker& asker, const RevertPlan& plan, c
     if (dry_run) return moved;
     RoomNeeded room(locator_);
     room.cross(plan.images, 0);
-    TRY(refuse_without_room(room));
+    TRY(refuse_without_room(room.bytes()));
     moved.to = head_.current;
     TRY(close_step(0, asker.cause));
     const NodeNumber closed = head_.current;

@@ -22,8 +22,7 @@ std::string in_megabytes(std::uint64_t bytes) {
 }  // namespace
 
 // The sizes are those of the live state, and after each edge those that it leads to.
-Result<RoomNeeded> Workspace::room_to(NodeNumber target) {
-    TRY_ASSIGN(const Edges edges, edges_to(target));
+RoomNeeded Workspace::room_for(const Edges& edges) {
     RoomNeeded needed(locator_);
     for (const Edge& edge : edges) {
         needed.cross(edge.delta, journal::delta_bytes(journal_->state_dir().deltas(), edge.number));
@@ -32,15 +31,15 @@ Result<RoomNeeded> Workspace::room_to(NodeNumber target) {
 }
 
 // Before anything is sealed: while the step is open, deleting what is new in it makes room.
-Result<> Workspace::refuse_without_room(const RoomNeeded& needed) {
+Result<> Workspace::refuse_without_room(std::uint64_t copied) {
     Ballast& ballast = journal_->ballast();
-    const std::uint64_t wanted = needed.bytes() + kBeside;
+    const std::uint64_t wanted = copied + kBeside;
     if (ballast.free() >= wanted) return {};
     ballast.give(Ballast::Part::kHalf);
     const std::uint64_t free = ballast.free();
     if (free >= wanted) return {};
+    if (copied == 0) return {};                                        // the other half will do
     if (sys::can_share_blocks(journal_->state_dir().fd())) return {};  // copies take nothing
-    if (needed.bytes() == 0) return {};                                // the other half will do
     ballast.fill(Ballast::When::kNow);
     return Error(ErrorKind::kSystem, ENOSPC,
                  "the disk is too full: what this changes is copied first, so that it can be "

@@ -194,7 +194,8 @@ Result<bool> Workspace::has_effect(const History& history, const Step& step,
         if (rows > kMostCompared && step.filter.takes_all()) return true;
     }
     if (rows == 0) return false;
-    // Who goes back is told so, and means that with `undo`, even if no file looks different.
+    // An undo, rollback or restore said that it was done, so `undo` takes that back, even where no
+    // file looks different.
     const Node* const node = history.nodes.find(step.node);
     if (node != nullptr && node->kind == NodeKind::kUndo) return true;
     TRY_ASSIGN(const auto changes, reader.changes_of(step));

@@ -19,7 +19,11 @@ Result<int> redo(Context& context, const RedoOptions& options) {
         return Error(ErrorKind::kUsage, EINVAL, "redo 0: the number of steps is 1 or more",
                      "`unwrite redo` takes one step again");
     TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
-    const Said said{"Redone", "redo", false, true, &workspace.operations()};
+    const Said said{.done = "Redone",
+                    .would = "redo",
+                    .can_redo = false,
+                    .is_return = true,
+                    .marked_by = &workspace.operations()};
     if (!options.dry_run) {
         const GitBefore git(workspace);
         TRY_ASSIGN(const overlay::Moved moved,

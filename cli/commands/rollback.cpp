@@ -24,8 +24,10 @@ std::string place_words(const std::string& node) {
 Result<int> rollback(Context& context, const RollbackOptions& options) {
     TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
     const std::string to = place_words(options.node);
-    const Said said{"Rolled back to " + to, "roll back to " + to, true, true,
-                    &workspace.operations()};
+    const Said said{.done = "Rolled back to " + to,
+                    .would = "roll back to " + to,
+                    .is_return = true,
+                    .marked_by = &workspace.operations()};
     const Act act = [&](overlay::Consent consent) {
         return workspace.operations().rollback(asker(), options.node, options.pop, consent);
     };

@@ -46,14 +46,13 @@ Result<int> undo(Context& context, const UndoOptions& options) {
     TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
     tell_outside(context, workspace);
     overlay::Operations& operations = workspace.operations();
+    const std::string what = count ? counted(*count, "step", "steps") : quote_name(options.what);
+    const Said said{.done = "Undid " + what, .would = "undo " + what, .marked_by = &operations};
     if (!count) {
         const GitBefore git(workspace);
         TRY_ASSIGN(const overlay::Moved moved,
                    operations.revert(asker(), options.what, options.dry_run));
-        const std::string what = quote_name(options.what);
-        print_moved(context, moved,
-                    {.done = "Undid " + what, .would = "undo " + what, .marked_by = &operations},
-                    options.dry_run);
+        print_moved(context, moved, said, options.dry_run);
         if (!options.dry_run) git.print_difference(context);
         return kDone;
     }
@@ -65,9 +64,7 @@ Result<int> undo(Context& context, const UndoOptions& options) {
             return kNothingToDo;
         }
     }
-    const std::string what = counted(steps, "step", "steps");
     const GitBefore git(workspace);
-    const Said said{.done = "Undid " + what, .would = "undo " + what, .marked_by = &operations};
     TRY_ASSIGN(const int done,
                restore(context, options.dry_run, said, [&](overlay::Consent consent) {
                    return operations.undo(asker(), steps, consent);

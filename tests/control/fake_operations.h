@@ -119,6 +119,10 @@ class FakeOperations : public overlay::Operations {
         note({}, "count");
         return count_answer;
     }
+    Result<overlay::NodeNumber> marked() override {
+        note({}, "marked");
+        return overlay::NodeNumber{7};
+    }
     Result<overlay::Log> log(const std::string& path, bool all, bool changes) override {
         note({}, "log " + path + (all ? " all" : "") + (changes ? " changes" : ""));
         return overlay::Log{};

@@ -1,6 +1,23 @@
 # A full disk: nothing is half changed, and what can go back, goes back.
 # shellcheck shell=bash
 
+# fill FILE: all of the disk.
+fill() {
+    dd if=/dev/zero of="$1" bs=64K status=none 2>/dev/null && fail "the disk is not full"
+    cat /dev/zero >>"$1" 2>/dev/null || true
+    sync
+}
+
+# From what was remembered as "full" to the start, and the same once more.
+back_and_forth() {
+    u rollback root
+    same start
+    u redo
+    same full
+    u discard --yes
+    same start
+}
+
 S165_full_disk() {
     small_disk 48M
     head -c 12M /dev/urandom >"$W/big"
@@ -8,8 +25,7 @@ S165_full_disk() {
     remember start
     begin
     say "fill the disk, then overwrite: what cannot be kept is not changed"
-    dd if=/dev/zero of=filler bs=1M status=none 2>/dev/null && fail "the disk is not full"
-    sync
+    fill filler
     local code=0
     dd if=/dev/urandom of=big bs=1M count=8 conv=notrunc status=none 2>"$scratch/dd" || code=$?
     [[ $code != 0 ]] || fail "an overwrite that cannot be kept succeeded"
@@ -24,20 +40,14 @@ S165_full_disk() {
     u checkpoint overwritten
     echo more >small
     remember full
-    dd if=/dev/zero of=../ballast bs=1M status=none 2>/dev/null && fail "the disk is not full"
-    sync
+    fill ../filler
     expect 1 rollback root
     err_has "the disk is too full"
     same full
     u status
     say "with room again it can be done, and undone"
-    rm ../ballast
-    u rollback root
-    same start
-    u redo
-    same full
-    u discard --yes
-    same start
+    rm ../filler
+    back_and_forth
     end
     same start
     check_state
@@ -46,10 +56,9 @@ S165_full_disk() {
 
 # fill_but N: beside the workspace, all but about N KiB.
 fill_but() {
-    rm -f ../ballast
-    dd if=/dev/zero of=../ballast bs=4K status=none 2>/dev/null && fail "the disk is not full"
-    sync
-    truncate -s "-${1}K" ../ballast
+    rm -f ../filler
+    fill ../filler
+    truncate -s "-${1}K" ../filler
 }
 # Names and bytes of what is here: an edit that failed has touched the directory's time.
 contents() { sha256sum -- $(ls -A); }
@@ -74,7 +83,7 @@ S145_S159_full_disk_during_an_edit() {
         [[ $(contents) == "$before" ]] || fail "with ${room}K: $(ls -lA; cat "$scratch/err")"
         ! grep -E ' [abc]$' "$scratch/seen" | grep -vqF "$before" || fail "with ${room}K a file was changed for a moment"
     done
-    rm ../ballast
+    rm ../filler
     say "with room it goes through"
     u apply "$scratch/lp1"
     grep -q changed c
@@ -84,13 +93,6 @@ S145_S159_full_disk_during_an_edit() {
     end
     check_state
     umount "$scratch/small"
-}
-
-# fill FILE: all of the disk.
-fill() {
-    dd if=/dev/zero of="$1" bs=64K status=none 2>/dev/null && fail "the disk is not full"
-    cat /dev/zero >>"$1" 2>/dev/null || true
-    sync
 }
 
 S61_S165_an_agent_fills_the_disk() {
@@ -114,12 +116,7 @@ S61_S165_an_agent_fills_the_disk() {
     same start
     u redo
     same full
-    u rollback root
-    same start
-    u redo
-    same full
-    u discard --yes
-    same start
+    back_and_forth
     u gc
     cd /
     end
