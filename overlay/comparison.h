@@ -54,6 +54,8 @@ class Comparison {
     Result<> changed_objects();
     bool is_imaged(const ObjectKey& key) const;
     Result<> changed_object(const ObjectKey& key);
+    Result<std::optional<NameKey>> name_that_stayed(const ObjectKey& key,
+                                                    const NameKey& older_name);
     bool is_moved(const NameKey& at) const;
     Result<> add_both(ChangeKind kind, const Placed& was, const Placed& is);
     Result<> add_one(ChangeKind kind, View& view, const Placed& placed);

@@ -230,14 +230,33 @@ bool Comparison::is_imaged(const ObjectKey& key) const {
 Result<> Comparison::changed_object(const ObjectKey& key) {
     if (!done_.insert(key).second) return {};
     // A path first: what has none was made or removed, and is spoken of by its name.
-    const auto older_path = older_.path(key);
+    auto older_path = older_.path(key);
     if (!older_path) return {};
-    const auto newer_path = newer_.path(key);
+    auto newer_path = newer_.path(key);
     if (!newer_path) return {};
     TRY_ASSIGN(const auto was, older_.object(key));
     TRY_ASSIGN(const auto is, newer_.object(key));
     if (!was || !is) return {};
+    if (const auto at = older_.name_of(key)) {
+        TRY_ASSIGN(const auto stayed, name_that_stayed(key, *at));
+        if (!stayed) return {};  // spoken of by the names
+        older_path = older_.path(*stayed);
+        newer_path = newer_.path(*stayed);
+        if (!older_path || !newer_path) return {};
+    }
     return add_both(ChangeKind::kModified, {{}, *older_path, *was}, {{}, *newer_path, *is});
+}
+
+// A file may have several names, of which some stand for another file now.
+Result<std::optional<NameKey>> Comparison::name_that_stayed(const ObjectKey& key,
+                                                            const NameKey& older_name) {
+    TRY_ASSIGN(const auto now, newer_.at(older_name));
+    if (now && now->key == key) return std::optional(older_name);
+    auto newer_name = newer_.name_of(key);
+    if (!newer_name) return newer_name;
+    TRY_ASSIGN(const auto then, older_.at(*newer_name));
+    if (!then || then->key != key) newer_name.reset();
+    return newer_name;
 }
 
 Result<std::uint32_t> Comparison::aspects_that_differ(const Located& a, const Located& b) {
@@ -285,8 +304,10 @@ Result<> Comparison::add_both(ChangeKind kind, const Placed& was, const Placed& 
     Change& change = difference.change;
     TRY(compare_objects(was.found, is.found, change));
     if (change.content && are_same_indexes(was, is)) change.content = false;
-    done_.insert(was.found.key);
-    done_.insert(is.found.key);
+    if (was.found.key == is.found.key || !newer_.may_stand_elsewhere(was.found.key, was.at))
+        done_.insert(was.found.key);
+    if (was.found.key == is.found.key || !older_.may_stand_elsewhere(is.found.key, is.at))
+        done_.insert(is.found.key);
     // Moved along with the directory above it, back to where it was.
     if (kind == ChangeKind::kRenamed && was.path == is.path) kind = ChangeKind::kModified;
     if (kind != ChangeKind::kRenamed) {

@@ -56,6 +56,7 @@ class KeepPlanner {
     Result<> read();
     Result<> ask();
     Result<> ask_path(const std::string& path);
+    Result<bool> is_still_there(const ObjectKey& key);
     void ask_links();
     void add(const NameKey& at, const std::string& why);
     void add_object(const ObjectKey& key);
@@ -65,6 +66,7 @@ class KeepPlanner {
     bool is_imaged(const ObjectKey& key) const;
     bool is_held(const ObjectKey& key);
     bool add_unheld();
+    bool add_former_names();
     Result<> split();
     Result<> split(const ObjectKey& directory, View& near, View& far, const Layer& layer);
     Result<> give_up();
@@ -153,7 +155,10 @@ Result<> KeepPlanner::ask() {
     }
     for (const ObjectKey& key : object_rows_) {
         const std::optional<std::string> now = live_.path(key);
-        if (!is_asked(now) && !is_asked(then_.path(key))) continue;
+        TRY_ASSIGN(const bool was_there, !is_asked(now) && is_asked(then_.path(key))
+                                             ? is_still_there(key)
+                                             : Result<bool>(false));
+        if (!is_asked(now) && !was_there) continue;
         add_object(key);
         const auto name = now ? live_.name_of(key) : std::nullopt;
         if (name) chain(name->parent, *now + " lies in it");
@@ -162,16 +167,22 @@ Result<> KeepPlanner::ask() {
     return {};
 }
 
+// At the name that it had at the root, or nowhere. A file that stands only at another of its names
+// now is not what is accepted there.
+Result<bool> KeepPlanner::is_still_there(const ObjectKey& key) {
+    const auto then = then_.name_of(key);
+    if (!then || !is_live(key)) return true;
+    TRY_ASSIGN(const auto standing, live_.at(*then));
+    return standing && standing->key == key;
+}
+
 // A file that was changed by another of its names is known by that name. Only a walk finds the
 // others.
 void KeepPlanner::ask_links() {
     std::unordered_set<ObjectKey> linked;
     for (const ObjectKey& key : object_rows_) {
         if (plan_.left_out.objects.contains(key)) continue;
-        auto st = locator_.stat(key);
-        if (!st || S_ISDIR(st->st_mode)) continue;
-        locator_.objects().correct(*st, key);
-        if (st->st_nlink > 1) linked.insert(key);
+        if (names_->links(key) > 1) linked.insert(key);
     }
     if (linked.empty()) return;
     locator_.scan(linked, [&](const ObjectKey& key, const Locator::Seen& seen) {
@@ -237,8 +248,24 @@ Result<> KeepPlanner::follow() {
             queue_.pop_back();
             TRY(follow(at));
         }
-    } while (add_unheld());
+    } while (add_unheld() || add_former_names());
     return {};
+}
+
+// A file whose bytes are kept is no longer what it was, so a state that has it at a name goes, too.
+bool KeepPlanner::add_former_names() {
+    std::vector<std::pair<NameKey, ObjectKey>> names;
+    for (const ObjectKey& key : plan_.left_out.objects) {
+        const auto rows = by_object_.find(key);
+        if (rows == by_object_.end()) continue;
+        for (const NameKey& at : rows->second) {
+            if (!plan_.left_out.names.contains(at) && rows_.at(at).images.contains(key))
+                names.emplace_back(at, key);
+        }
+    }
+    for (const auto& [at, key] : names)
+        add(at, live_.path(key).value_or("a kept file") + " was the same file");
+    return !names.empty();
 }
 
 // Some state below puts the object somewhere, by a row that stays.

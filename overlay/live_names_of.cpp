@@ -105,6 +105,13 @@ bool LiveNamesOf::is_gone(const ObjectKey& key) const {
     return x && (S_ISDIR(x->st.st_mode) || x->st.st_nlink <= 1);
 }
 
+std::uint64_t LiveNamesOf::links(const ObjectKey& key) {
+    auto st = locator_.stat(key);
+    if (!st) return 0;
+    locator_.objects().correct(*st, key);
+    return S_ISDIR(st->st_mode) ? 1 : st->st_nlink;
+}
+
 void LiveNamesOf::expect(const Way& layers) {
     const bool known = std::any_of(expected_.begin(), expected_.end(), [&](const Expected& one) {
         return one.layers.contains(layers);

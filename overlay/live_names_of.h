@@ -43,6 +43,8 @@ class LiveNamesOf {
     bool is_placed_directory(const ObjectKey& key);
     /// True when the object surely has no live name (it is in the attic and has no other link).
     bool is_gone(const ObjectKey& key) const;
+    /// How many live names the object has at most; 0 for what is nowhere. A directory has one.
+    std::uint64_t links(const ObjectKey& key);
     /// What these layers mention may be asked for: one walk finds all of it.
     void expect(const Way& layers);
     /// All names of the object, by a walk for everything expected (if there was none yet).

@@ -19,6 +19,18 @@ Error renamed_since(const std::string& then, const std::string& now) {
                  "`unwrite restore OLD NEW` with both paths takes back the renaming as well");
 }
 
+Error same_file_as(const std::string& path, const std::string& other) {
+    return Error(
+        ErrorKind::kConflict, EBUSY,
+        path + ": in that state it was the same file as " + other + ", which would change as well",
+        "`unwrite restore PATH PATH` with both paths restores both");
+}
+
+Error directory_moved(const std::string& then, const std::string& now) {
+    return Error(ErrorKind::kConflict, EBUSY, then + ": its directory is now " + now,
+                 "move the directory back first, or restore the directory itself");
+}
+
 class PathPlanner {
  public:
     PathPlanner(Locator& locator, View view, const std::vector<std::string>& paths)
@@ -33,6 +45,7 @@ class PathPlanner {
     bool is_asked(const std::optional<std::string>& path) const;
     bool is_asked_name(const NameKey& name);
     bool is_asked_object(const ObjectKey& key);
+    void want_links(std::unordered_set<ObjectKey>& wanted);
     void add_object(const journal::DeltaNumber number, const ObjectKey& key,
                     const ObjectImage& image);
     Result<> add_made(const std::string& path);
@@ -41,6 +54,7 @@ class PathPlanner {
     Result<> check_came_from(const NameKey& at);
     Result<> check_renamed();
     Result<> check_paths();
+    Result<> check_directory(const std::string& path);
     Result<> drop_what_is_the_same();
     Result<bool> is_seen(View& live, Comparison& comparison);
 
@@ -67,10 +81,27 @@ bool PathPlanner::is_asked_object(const ObjectKey& key) {
     return is_asked(view_.path(key)) || is_asked(locator_.live_path(key));
 }
 
+// A file that was changed by another of its names is known by that name. Only a walk finds the
+// others.
+void PathPlanner::want_links(std::unordered_set<ObjectKey>& wanted) {
+    std::unordered_set<ObjectKey> linked;
+    for (const LayerPtr& layer : view_.layers()) {
+        for (const auto& [key, image] : layer->delta.objects) {
+            if (!wanted.contains(key) && view_.live().links(key) > 1) linked.insert(key);
+        }
+    }
+    if (linked.empty()) return;
+    locator_.scan(linked, [&](const ObjectKey& key, const Locator::Seen& seen) {
+        if (is_asked_name(seen.name)) wanted.insert(key);
+        return true;
+    });
+}
+
 // Layers come in the order in which they are crossed: a later one decides, and its ranges lie over
 // the earlier ones.
 void PathPlanner::add_object(const journal::DeltaNumber number, const ObjectKey& key,
                              const ObjectImage& image) {
+    if (!image.attributes && !image.size) return;
     ObjectImage& wanted = plan_.images.objects[key];
     if (image.attributes) wanted.attributes = image.attributes;
     if (image.size) {
@@ -100,11 +131,7 @@ Result<> PathPlanner::add_directories() {
         if (parent == view_.root() || locator_.live_path(parent)) {
             const auto then = view_.path(parent);
             const auto now = locator_.live_path(parent);
-            if (then && now && *then != *now) {
-                return Error(ErrorKind::kConflict, EBUSY,
-                             join_path(*then, child) + ": its directory is now " + *now,
-                             "move the directory back first, or restore the directory itself");
-            }
+            if (then && now && *then != *now) return directory_moved(join_path(*then, child), *now);
             continue;
         }
         view_.layers().each_placing(parent, [&](const LayerPtr& layer) {
@@ -142,7 +169,11 @@ Result<> PathPlanner::check_renamed() {
         const auto now = locator_.live_name(*state.image.object);
         if (!now || *now == at || is_asked_name(*now)) continue;
         TRY_ASSIGN(const auto then, view_.at(*now));
-        if (then && then->key == *state.image.object) continue;
+        if (then && then->key == *state.image.object) {
+            if (!plan_.images.objects.contains(then->key)) continue;
+            return same_file_as(view_.path(at).value_or(at.name),
+                                view_.path(*now).value_or(now->name));
+        }
         return renamed_since(view_.path(at).value_or(at.name),
                              locator_.live_path(*state.image.object).value_or(now->name));
     }
@@ -183,6 +214,16 @@ Result<> PathPlanner::add_made(const std::string& path) {
     return locator_.note_places(at.parent);
 }
 
+// What was changed in a directory that was moved since is nowhere near the path that is asked for.
+Result<> PathPlanner::check_directory(const std::string& path) {
+    const std::size_t slash = path.rfind('/');
+    if (slash == std::string::npos) return {};
+    TRY_ASSIGN(const auto then, view_.find(path.substr(0, slash)));
+    const auto now = then ? locator_.live_path(then->key) : std::nullopt;
+    if (!now || *now == path.substr(0, slash) || is_asked(now)) return {};
+    return directory_moved(path, *now);
+}
+
 Result<> PathPlanner::check_paths() {
     View live(std::make_shared<LiveNamesOf>(locator_), {});
     for (const std::string& path : asked_) {
@@ -192,6 +233,7 @@ Result<> PathPlanner::check_paths() {
             return Error(ErrorKind::kNotFound, ENOENT,
                          path + " exists neither now nor in that state");
         }
+        if (then && !now) TRY(check_directory(path));
     }
     return {};
 }
@@ -239,9 +281,15 @@ Result<RevertPlan> PathPlanner::plan() {
         for (const auto& [at, state] : layer->delta.names) {
             if (is_asked_name(at)) plan_.images.names.insert_or_assign(at, state);
         }
+    }
+    std::unordered_set<ObjectKey> wanted;  // by one of their names at least
+    for (const auto& [at, state] : plan_.images.names) {
+        if (state.image.object) wanted.insert(*state.image.object);
+    }
+    want_links(wanted);
+    for (const LayerPtr& layer : view_.layers()) {
         for (const auto& [key, image] : layer->delta.objects) {
-            if ((image.attributes || image.size) && is_asked_object(key))
-                add_object(layer->number, key, image);
+            if (wanted.contains(key) || is_asked_object(key)) add_object(layer->number, key, image);
         }
     }
     for (const std::string& path : paths_)

@@ -85,6 +85,19 @@ std::optional<NameKey> View::name_of(const ObjectKey& key) {
     return std::nullopt;
 }
 
+bool View::may_stand_elsewhere(const ObjectKey& key, const NameKey& name) {
+    bool placed = false;
+    layers_.each_placing(key, [&](const LayerPtr& layer) {
+        for (const NameState* state : layer->placing.at(key))
+            placed = placed || state->image.at != name;
+        return !placed;
+    });
+    if (placed) return true;
+    const auto here = live_->at(name);
+    const std::uint64_t known = here && *here && (*here)->key == key ? 1 : 0;
+    return live_->links(key) > known;
+}
+
 // Climbs until a known path, the root, or nothing; then every object that was passed is known. A
 // loop (directories that two histories moved into each other) ends where it meets itself and has no
 // path.

@@ -48,6 +48,8 @@ class View {
     /// A name of the object in this view (any one of several); nothing for the root and for what
     /// has none.
     std::optional<NameKey> name_of(const ObjectKey& key);
+    /// False: the object surely stands at no other name than this one. Costs no search.
+    bool may_stand_elsewhere(const ObjectKey& key, const NameKey& name);
     /// The path of an object, or of a name whether something stands there or not; nothing when it
     /// is not below the root. "" is the root.
     const std::optional<std::string>& path(const ObjectKey& key);

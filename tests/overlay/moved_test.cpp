@@ -1,6 +1,6 @@
 // What one session made or moved, and another moved again: going back and forth loses nothing of
 // either.
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 #include <sys/mount.h>
 #include <sys/statvfs.h>
 
@@ -124,6 +124,19 @@ TEST_F(Moved, AnOlderDirectoryRestoredByPathS49) {
     ASSERT_OK(operations().restore_paths(World::asker(), {"d/e", "a"}, "root", false));
     ASSERT_OK(operations().undo(World::asker(), 1, overlay::Consent::kAll));
     EXPECT_EQ(difference(then, world_->look()), "");
+}
+
+TEST_F(Moved, S76_AFileOfAMovedDirectoryIsNotRestoredElsewhere) {
+    before("d/e/a", "one\n");
+    begin();
+    replace("d/e/a", "two\n");
+    ASSERT_EQ(actor().rename("d", "q", 0), 0);
+    const auto refused = operations().restore_paths(World::asker(), {"d/e/a"}, "root", false);
+    EXPECT_KIND(ErrorKind::kConflict, refused);
+    EXPECT_THAT(refused.error().message(), ::testing::HasSubstr("its directory is now q/e"));
+    EXPECT_EQ(scratch_.read("work/q/e/a"), "two\n");
+    ASSERT_OK(operations().restore_paths(World::asker(), {"d", "q"}, "root", false));
+    EXPECT_EQ(scratch_.read("work/d/e/a"), "one\n");
 }
 
 TEST_F(Moved, TheUsersFileInTheAgentsDirectoryS60) {
