@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 
+#include "base/near_words.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/revert_to_state.h"
 #include "cli/commands/why.h"

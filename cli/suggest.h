@@ -1,4 +1,4 @@
-// The words that somebody probably meant. Pure functions.
+// The commands that somebody meant who knows other programs. Pure functions.
 #pragma once
 
 #include <string>
@@ -7,16 +7,7 @@
 
 namespace unwrite::cli {
 
-/// How many letters must be typed, left out, changed or exchanged to make `b` of `a`.
-std::size_t edit_distance(std::string_view a, std::string_view b);
-
-/// Those of `known` that are typed much like `word`, the nearest first; at most three.
-std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& known);
-
 /// Commands of other programs: "checkout" is "restore" or "rollback" here. Empty for other words.
 std::vector<std::string> same_meaning(std::string_view word);
-
-/// `Did you mean "undo" or "rollback"?`, with a space before it; empty without words.
-std::string did_you_mean(const std::vector<std::string>& words);
 
 }  // namespace unwrite::cli

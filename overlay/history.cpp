@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <optional>
+#include <set>
 
+#include "base/near_words.h"
 #include "overlay/steps.h"
 
 namespace unwrite::overlay {
@@ -100,6 +103,36 @@ NodeNumber History::before_hidden(NodeNumber node, NodeNumber next) const {
     return node;
 }
 
+namespace {
+
+/// The node that "n12" means, with another letter perhaps.
+std::optional<NodeNumber> numbered(const History& history, const std::string& name, char letter) {
+    NodeNumber number = 0;
+    const char* const end = name.data() + name.size();
+    if (name.size() < 2 || name.front() != letter) return std::nullopt;
+    const auto parsed = std::from_chars(name.data() + 1, end, number);
+    if (parsed.ec != std::errc() || parsed.ptr != end || !history.nodes.contains(number))
+        return std::nullopt;
+    return number;
+}
+
+/// The end of an error: what was probably meant. Empty where nothing is near.
+std::string like(const History& history, const std::string& name) {
+    std::vector<std::string> meant;
+    if (const auto number = numbered(history, name, 'N')) {
+        meant.push_back("n" + std::to_string(*number));
+    } else {
+        std::set<std::string> names;
+        for (const Node& node : history.nodes) {
+            if (!node.name.empty()) names.insert(node.name);
+        }
+        meant = nearest(name, {names.begin(), names.end()});
+    }
+    return meant.empty() ? "" : "." + did_you_mean(meant);
+}
+
+}  // namespace
+
 Result<NodeNumber> History::resolve(const std::string& name, NodeNumber otherwise) const {
     if (name.empty()) return otherwise;
     if (name == "root") return head.root;
@@ -109,12 +142,7 @@ Result<NodeNumber> History::resolve(const std::string& name, NodeNumber otherwis
         return step ? step->since : node;
     }
     // No checkpoint is called like a node (workspace_nodes.cpp).
-    NodeNumber number = 0;
-    const char* end = name.data() + name.size();
-    if (name.size() > 1 && name[0] == 'n') {
-        const auto parsed = std::from_chars(name.data() + 1, end, number);
-        if (parsed.ec == std::errc() && parsed.ptr == end && nodes.contains(number)) return number;
-    }
+    if (const auto number = numbered(*this, name, 'n')) return *number;
     NodeNumber newest = 0;
     for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
         if (node->name != name) continue;
@@ -122,7 +150,8 @@ Result<NodeNumber> History::resolve(const std::string& name, NodeNumber otherwis
         if (newest == 0) newest = node->number;
     }
     if (newest != 0) return newest;
-    return Error(ErrorKind::kNotFound, ENOENT, name + " is neither a state nor a checkpoint",
+    return Error(ErrorKind::kNotFound, ENOENT,
+                 name + " is neither a state nor a checkpoint" + like(*this, name),
                  "`unwrite log --all` lists them");
 }
 

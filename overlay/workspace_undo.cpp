@@ -87,6 +87,15 @@ Result<std::optional<Step>> Workspace::step_called(const std::string& what) {
     const auto step = std::find_if(steps.begin(), steps.end(),
                                    [&](const Step& one) { return one.node == *number; });
     if (step == steps.end()) return no_step_of_the_task(history, *number, "undo " + what);
+    const auto undone_by = std::find_if(steps.begin(), steps.end(), [&](const Step& one) {
+        return !one.undone && !one.partly && one.undoes.contains(*number);
+    });
+    if (undone_by != steps.end()) {
+        const std::string by = name_of(undone_by->node);
+        return Error(ErrorKind::kNothing, ENOENT,
+                     "undo " + what + ": " + by + " has undone it already",
+                     "`unwrite undo " + by + "` brings it back");
+    }
     return std::optional(*step);
 }
 

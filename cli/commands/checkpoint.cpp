@@ -33,6 +33,11 @@ Result<int> checkpoint(Context& context, const CheckpointOptions& options) {
         const std::string name = node.name.empty() ? "" : " " + quote_name(node.name);
         context.out.line("checkpoint" + name + " is n" + std::to_string(node.number));
         tell_outside(context, workspace);
+        if (!workspace.mount()) {
+            context.notes.line(
+                "The workspace is not mounted, so what changes now is not recorded. "
+                "`unwrite mount` records again.");
+        }
     }
     return kDone;
 }

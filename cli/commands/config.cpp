@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <span>
 
+#include "base/near_words.h"
 #include "base/syscalls.h"
 #include "cli/agreement.h"
 #include "cli/commands/commands.h"
@@ -19,7 +20,6 @@
 #include "cli/help.h"
 #include "cli/prompt.h"
 #include "cli/screen/hand_over.h"
-#include "cli/suggest.h"
 #include "cli/text.h"
 #include "cli/workspace.h"
 

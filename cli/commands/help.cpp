@@ -2,6 +2,7 @@
 
 #include <cerrno>
 
+#include "base/near_words.h"
 #include "cli/commands/commands.h"
 #include "cli/suggest.h"
 #include "cli/text.h"

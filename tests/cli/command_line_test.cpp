@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "base/near_words.h"
 #include "cli/help.h"
-#include "cli/suggest.h"
 
 namespace unwrite::cli {
 namespace {

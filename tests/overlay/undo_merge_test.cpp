@@ -219,6 +219,22 @@ TEST_F(UndoMerges, S57_AStepBelowOneThatWasTakenBackCanBeTakenBack) {
     EXPECT_EQ(text("other"), "user");
 }
 
+TEST_F(UndoMerges, S57_AStepThatIsUndoneIsNotUndoneAgain) {
+    replace("text", numbered({{5, "first"}}));
+    checkpoint("one");
+    make("other", "user");
+    checkpoint("two");
+    const std::string first = node_of("checkpoint one: text");
+    expect_undone(first);
+    const auto again = revert(first);
+    EXPECT_KIND(ErrorKind::kNothing, again);
+    EXPECT_THAT(again.error().message(), HasSubstr("has undone it already"));
+    ASSERT_OK(redo());
+    EXPECT_EQ(text(), numbered({{5, "first"}}));
+    expect_undone(first);
+    EXPECT_EQ(text(), numbered({}));
+}
+
 TEST_F(UndoMerges, S60_ASessionOrAStepGoesAsFarAsItCanAndTheRestIsNamed) {
     run(kOne, [&] {
         replace("text", numbered({{5, "agent"}}));
