@@ -128,7 +128,8 @@ Result<> KeepPlanner::ask_path(const std::string& path) {
     if (!then && !now) {
         if (!is_named(path)) return {};
         return Error(ErrorKind::kNotFound, ENOENT,
-                     path + " does not exist, and did not when the task began");
+                     path + " does not exist, and did not when the task began",
+                     "`unwrite status` lists what has changed");
     }
     if (!is_named(path)) plan_.reasons.try_emplace(path, "it is a part of the same database");
     if (then || !now) return {};

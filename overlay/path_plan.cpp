@@ -231,7 +231,8 @@ Result<> PathPlanner::check_paths() {
         TRY_ASSIGN(const auto now, live.find(path));
         if (!then && !now) {
             return Error(ErrorKind::kNotFound, ENOENT,
-                         path + " exists neither now nor in that state");
+                         path + " exists neither now nor in that state",
+                         "`unwrite status` lists what has changed");
         }
         if (then && !now) TRY(check_directory(path));
     }

@@ -175,12 +175,13 @@ Result<Moved> Workspace::undo(const Asker& asker, unsigned count, Consent consen
     if (steps.size() < wanted) {
         const std::string there = std::to_string(steps.size());
         const std::string whose = asking != 0 ? " of this agent" : "";
-        return Error(
-            ErrorKind::kNotFound, ENOENT,
-            "undo " + std::to_string(wanted) + ": there " +
-                (steps.size() == 1 ? "is only 1 step" : "are only " + there + " steps") + whose +
-                " since the task began",
-            "`unwrite undo " + there + "` takes them all back, `unwrite log` lists the steps");
+        return Error(ErrorKind::kNotFound, ENOENT,
+                     "undo " + std::to_string(wanted) + ": there " +
+                         (steps.size() == 1 ? "is only 1 step" : "are only " + there + " steps") +
+                         whose + " since the task began",
+                     "`unwrite undo " + there + "` takes " +
+                         (steps.size() == 1 ? "it" : "them all") +
+                         " back, `unwrite log` lists the steps");
     }
     steps.resize(wanted);
     return take_back(asker, steps, wanted == 1 ? "undo" : "undo " + std::to_string(wanted), consent,

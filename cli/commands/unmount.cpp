@@ -16,7 +16,9 @@ struct UnmountOptions {
 };
 
 Result<int> unmount(Context& context, const UnmountOptions& options) {
-    TRY_ASSIGN(const std::string directory, real_path(context.base, options.directory));
+    const Result<std::string> found = real_path(context.base, options.directory);
+    if (!found) return found.error().with_context("unmount " + quote_name(options.directory));
+    const std::string& directory = *found;
     Result<Workspace> workspace = Workspace::open_mounted(directory);
     if (!workspace) {
         TRY_ASSIGN(const std::vector<control::MountPoint> mounts, control::unwrite_mounts());

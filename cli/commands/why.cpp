@@ -2,8 +2,12 @@
 // how to change that. For agents too.
 #include "cli/commands/why.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
+#include <cerrno>
+
+#include "base/syscalls.h"
 #include "cli/explaining.h"
 #include "cli/help.h"
 #include "cli/refusals.h"
@@ -95,6 +99,8 @@ Result<int> why(Context& context, const WhyOptions& options) {
     const std::string name = quote_name(options.path);
     explained = as_it_is(std::move(explained));
     const auto& [user, agent, tracked] = explained;
+    const auto there = sys::stat_at(AT_FDCWD, absolute_path(context.base, options.path));
+    if (!there && there.error().number() == ENOENT) context.out.line(name + ": does not exist");
     if (user.reading.empty() && user.writing.empty() && agent.reading.empty() &&
         agent.writing.empty()) {
         context.out.line(name + ": no rule is about it; you and agents may read and write it");

@@ -162,7 +162,18 @@ S165_everyday_mistakes() {
     u checkpoint here
     remember now
     expect 1 rollback n999
+    expect 1 rollback hree
+    err_has 'Did you mean "here"?'
+    expect 1 rollback N2
+    err_has 'Did you mean "n2"?'
     expect 1 restore no/such/path
+    err_has "hint: \`unwrite status\`"
+    expect 1 commit --yes no/such/path
+    err_has "hint: \`unwrite status\`"
+    expect 1 unmount no-such-place
+    err_has "no-such-place"
+    u why no-such-file
+    out_has "no-such-file: does not exist"
     expect 2 restore /etc/passwd
     expect 1 diff n999
     expect 2 undo 0
@@ -197,6 +208,8 @@ S165_everyday_mistakes() {
     say "the same commands without a mount"
     u -C "$W" status
     out_has "not mounted"
+    u -C "$W" checkpoint
+    err_has "not mounted, so what changes now is not recorded"
     u -C "$W" undo
     equal "$W/f" "$(seq 10)"
 }
