@@ -9,6 +9,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 
@@ -108,12 +109,14 @@ bool keeps_births(const struct statx& sx, int dir) {
     return last.keeps;
 }
 
+constexpr unsigned kMountId = STATX_MNT_ID;  // since Linux 5.8
+
 }  // namespace
 
 Result<StatX> statx_at(int dir, const std::string& name) {
     struct statx sx;
     if (::statx(dir, name.c_str(), AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
-                STATX_BASIC_STATS | STATX_BTIME, &sx) != 0) {
+                STATX_BASIC_STATS | STATX_BTIME | kMountId, &sx) != 0) {
         return Error(errno);
     }
     StatX result{};
@@ -132,7 +135,13 @@ Result<StatX> statx_at(int dir, const std::string& name) {
     st.st_mtim = to_timespec(sx.stx_mtime);
     st.st_ctim = to_timespec(sx.stx_ctime);
     result.birth = keeps_births(sx, dir) ? birth_of(sx) : 0;
+    result.mount = (sx.stx_mask & kMountId) != 0 ? sx.stx_mnt_id : 0;
     return result;
+}
+
+bool is_same_filesystem(const StatX& top, const StatX& found) {
+    if (top.mount != 0 && found.mount != 0 && top.mount != found.mount) return false;
+    return !S_ISDIR(found.st.st_mode) || found.st.st_dev == top.st.st_dev;
 }
 
 bool is_out_of_room(const Error& why) {

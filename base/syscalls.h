@@ -45,7 +45,11 @@ Result<struct stat> stat_at(int dir, const std::string& name);
 struct StatX {
     struct stat st;
     std::uint64_t birth;
+    std::uint64_t mount;  ///< the kernel's number of the mount; 0 where it does not tell
 };
+/// False when `found`, which stands somewhere below `top`, begins another filesystem there: a mount
+/// or a subvolume. (On an overlayfs the device of a file says nothing.)
+bool is_same_filesystem(const StatX& top, const StatX& found);
 Result<StatX> statx_at(int dir, const std::string& name);
 Result<struct statvfs> statvfs_fd(int fd);
 /// `usual` bytes, but at most one of `parts` equal parts of the filesystem that `fd` is on.

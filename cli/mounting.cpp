@@ -17,6 +17,7 @@
 #include "base/syscalls.h"
 #include "cli/agreement.h"
 #include "cli/daemon.h"
+#include "cli/inner_filesystems.h"
 #include "cli/processes.h"
 #include "cli/runs.h"
 #include "cli/shell_init.h"
@@ -230,11 +231,14 @@ Result<control::DaemonInfo> mount_once(Context& context, const MountRequest& req
     TRY_ASSIGN(DaemonOptions options, prepare(context, request));
     const std::string directory = options.mount_point;
     std::vector<User> users = users_below(directory, View::kAny, 0);
+    const std::string inner = inner_words(inner_filesystems(options.directory));
     // Such a shell enters by itself.
     if (std::getenv(kShellVariable) != nullptr)
         std::erase_if(users, [](const User& user) { return user.pid == ::getppid(); });
     const auto told = [&](const Result<control::DaemonInfo>& outcome) {
-        if (outcome) tell_raw_users(context, directory, users);
+        if (!outcome) return;
+        tell_raw_users(context, directory, users);
+        if (!inner.empty()) context.notes.line("unwrite: " + inner);
     };
     Result<control::DaemonInfo> outcome = Error(EIO);
     if (!options.config.held_back.empty()) {

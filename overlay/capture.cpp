@@ -202,6 +202,7 @@ Result<bool> Capture::covered_name(const Who& who, const NameKey& key,
 Result<> Capture::name(const Who& who, const ObjectPtr& parent, const std::string& name,
                        const std::optional<Standing>& standing,
                        const std::optional<ObjectKey>& incoming) {
+    if (parent->is_inner()) return {};
     if (standing && is_anothers(who, *standing)) return out_of_turn();
     if (incoming) TRY(note_creator(who, *incoming));
     if (standing) note(standing->key);
@@ -259,7 +260,7 @@ Result<bool> Capture::covered_object(const Who& who, const ObjectKey& key, bool 
 }
 
 Result<> Capture::attributes(const Who& who, const ObjectPtr& object) {
-    if (object->is_loose()) return {};  // no restore will ask for it
+    if (object->is_unrecorded()) return {};
     TRY_ASSIGN(const bool covered, covered_object(who, object->key(), true));
     if (covered) return {};
     const std::lock_guard slow(slow_lock(object->key()));
@@ -360,7 +361,7 @@ Result<> Capture::capture_blocks(const ObjectPtr& object, std::uint64_t first, s
 
 Result<> Capture::content(const Who& who, const ObjectPtr& object, std::uint64_t offset,
                           std::uint64_t length) {
-    if (object->is_loose()) return {};
+    if (object->is_unrecorded()) return {};
     if (covered_content(who, object->key(), offset, length)) return {};
     const std::lock_guard slow(slow_lock(object->key()));
     TRY(capture_attributes(who, object));

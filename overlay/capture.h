@@ -31,6 +31,7 @@ inline constexpr std::uint64_t kBlockSize = std::uint64_t{32} << 10;
 struct Standing {
     ObjectKey key;
     mode_t type = 0;
+    bool inner = false;  ///< another filesystem begins there
 };
 
 class Capture {

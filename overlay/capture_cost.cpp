@@ -20,7 +20,7 @@ bool Capture::needs_no_copy(const ObjectKey& key, std::uint64_t offset, std::uin
 Result<std::uint64_t> Capture::copied_with(const ObjectPtr& object, std::uint64_t offset,
                                            std::uint64_t length) const {
     const std::uint64_t end = offset > UINT64_MAX - length ? UINT64_MAX : offset + length;
-    if (object->is_loose() || length == 0 || needs_no_copy(object->key(), offset, end))
+    if (object->is_unrecorded() || length == 0 || needs_no_copy(object->key(), offset, end))
         return std::uint64_t{0};
     TRY_ASSIGN(const struct stat st, objects_.stat(object));
     std::uint64_t size = static_cast<std::uint64_t>(st.st_size);

@@ -65,8 +65,10 @@ Result<struct stat> LiveTree::setattr_as(const Who& who, const Caller& caller, N
         const bool is_shorter = static_cast<std::uint64_t>(before.st_size) > *change.size;
         // Where writes are not seen the flusher would wait for them in vain, and its descriptor
         // would look like somebody who writes.
-        if (is_shorter && !write_hold_) flusher_.cut(object->key(), handle);
-        capture_.wrote(object->key(), handle->fd.get());
+        if (!object->is_inner()) {
+            if (is_shorter && !write_hold_) flusher_.cut(object->key(), handle);
+            capture_.wrote(object->key(), handle->fd.get());
+        }
         crash_point("tree.truncate.after");
     }
     if (change.mode || change.uid || change.gid || changes_times(change)) {
@@ -81,6 +83,7 @@ Result<struct stat> LiveTree::setattr_as(const Who& who, const Caller& caller, N
         unseen_.note_set_id(object->key(), st.st_mtim);
     }
     TRY_ASSIGN(const HandlePtr handle, objects_.open(object, Access::kPath));
+    if (object->is_inner()) return objects_.stat(object);
     TRY_ASSIGN(struct stat st, capture_.stamp(object->key(), handle->fd.get()));
     objects_.correct(st, object->key());
     return st;
@@ -115,6 +118,7 @@ Result<> LiveTree::change_xattr(const Caller& caller, NodeId id, const std::stri
         const Capture::Touching touching(capture_, object);
         TRY(capture_.attributes(who, object));
         TRY(change(handle->fd.get()));
+        if (object->is_inner()) return {};
         ignore(capture_.stamp(object->key(), handle->fd.get()), "it was changed all the same");
         return {};
     });

@@ -152,6 +152,7 @@ Result<> LiveTree::at_expected(const Caller& caller, NodeId made, std::string_vi
         TRY_ASSIGN(swap.handle, open_parent(swap.directory));
         TRY_ASSIGN(const auto standing, standing_at(swap.handle->fd.get(), swap.name));
         if (!standing || !S_ISREG(standing->type)) return not_as_expected();
+        if (swap.directory->is_inner() || standing->inner) return Error(EOPNOTSUPP);
         swap.old = *standing;
         TRY(open_swap(caller, swap, expected));
         return change(who, swap);

@@ -77,8 +77,7 @@ Result<std::size_t> LiveTree::write(const Caller& caller, NodeId id, sys::ConstB
         crash_point("tree.write.before");
         auto written = sys::write_some_at(fd, data, at);
         crash_point("tree.write.after");
-        capture_.wrote(object->key(), fd);
-        flusher_.wrote(object->key());
+        wrote(object, fd);
         return written;
     });
 }
@@ -114,8 +113,7 @@ Result<> LiveTree::fallocate(const Caller& caller, NodeId id, int mode, std::uin
         if (caller.uid != 0) TRY(clear_privileges(caller, object, handle->fd.get()));
         crash_point("tree.fallocate.before");
         const Result<> done = sys::fallocate(handle->fd.get(), mode, offset, length);
-        capture_.wrote(object->key(), handle->fd.get());
-        flusher_.wrote(object->key());
+        wrote(object, handle->fd.get());
         return done;
     });
 }
@@ -135,8 +133,7 @@ Result<std::size_t> LiveTree::copy_file_range(const Caller& caller, NodeId from,
         if (caller.uid != 0) TRY(clear_privileges(caller, target, out->fd.get()));
         crash_point("tree.copy.before");
         auto copied = sys::copy_range(in->fd.get(), from_offset, out->fd.get(), to_offset, length);
-        capture_.wrote(target->key(), out->fd.get());
-        flusher_.wrote(target->key());
+        wrote(target, out->fd.get());
         return copied;
     });
 }

@@ -55,7 +55,10 @@ Result<HandlePtr> LiveTree::open_parent(const ObjectPtr& parent) {
 Result<std::optional<Standing>> LiveTree::standing_at(int directory,
                                                       const std::string& name) const {
     auto x = sys::statx_at(directory, name);
-    if (x) return std::optional<Standing>(Standing{key_of(*x), x->st.st_mode});
+    if (x) {
+        return std::optional<Standing>(
+            Standing{key_of(*x), x->st.st_mode, !objects_.is_same_filesystem(*x)});
+    }
     if (x.error().number() == ENOENT) return std::optional<Standing>();
     return std::move(x).error();
 }
@@ -64,7 +67,12 @@ Result<std::optional<Standing>> LiveTree::standing_at(int directory,
 Result<Entry> LiveTree::enter(const ObjectPtr& parent, const std::string& name, int directory,
                               const sys::StatX& x, bool kept) {
     const ObjectKey key = key_of(x);
-    const ObjectPtr object = objects_.learn(key, x.st.st_mode, parent, name, 1);
+    const bool inner = parent->is_inner() || !objects_.is_same_filesystem(x);
+    const ObjectPtr object = objects_.learn(key, x.st.st_mode, parent, name, 1, inner);
+    if (object->is_inner() != inner) {  // a snapshot of a subvolume has the same numbers
+        forget(object->id(), 1);
+        return Error(EXDEV);
+    }
     Entry entry;
     entry.id = object->id();
     entry.st = x.st;
@@ -166,7 +174,7 @@ Result<Entry> LiveTree::make_locked(const Caller& caller, const ObjectPtr& paren
     }
     crash_point("tree.make.after");
     TRY_ASSIGN(const sys::StatX x, sys::statx_at(directory, name));
-    capture_.created(who, key_of(x), x.st);
+    if (!parent->is_inner()) capture_.created(who, key_of(x), x.st);
     return enter(parent, name, directory, x, kept);
 }
 
@@ -214,6 +222,7 @@ Result<Entry> LiveTree::create(const Caller& caller, NodeId parent, std::string_
 Result<Entry> LiveTree::tmpfile(const Caller& caller, NodeId parent, mode_t mode) {
     TRY_ASSIGN(const Gate::Pass pass, gate_.pass());
     TRY_ASSIGN(const ObjectPtr directory, objects_.get(parent));
+    if (directory->is_inner()) return Error(EOPNOTSUPP);
     TRY_ASSIGN(const HandlePtr handle, open_parent(directory));
     UniqueFd made;
     const mode_t masked = mask(caller, handle->fd.get(), mode);
@@ -270,6 +279,8 @@ Result<> LiveTree::capture_moving(const Who& who, const ObjectPtr& parent, const
 // created since only as long as somebody has it open.
 Result<> LiveTree::remove_name(const Who& who, const ObjectPtr& parent, const HandlePtr& directory,
                                const std::string& name, const Standing& standing) {
+    if (parent->is_inner()) return remove_inner(parent, directory, name, standing);
+    if (standing.inner) return Error(EBUSY);
     const Capture::Touching touching(capture_, parent, name, standing);
     TRY(capture_.name(who, parent, name, standing, std::nullopt));
     crash_point("tree.remove.before");
@@ -336,6 +347,7 @@ Result<Entry> LiveTree::link(const Caller& caller, NodeId id, NodeId to_parent,
     TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
     TRY_ASSIGN(const ObjectPtr directory, objects_.get(to_parent));
     if (object->is_directory() || is_reserved(directory, to_name)) return Error(EPERM);
+    if (object->is_inner() != directory->is_inner()) return Error(EXDEV);
     const std::string bytes(to_name);
     const NameLock lock(objects_, {directory->key()});
     TRY_ASSIGN(const HandlePtr parent, open_parent(directory));
@@ -350,7 +362,7 @@ Result<Entry> LiveTree::link(const Caller& caller, NodeId id, NodeId to_parent,
     TRY(sys::link_fd(handle->fd.get(), parent->fd.get(), bytes));
     crash_point("tree.link.after");
     TRY_ASSIGN(const sys::StatX x, statx_at_rest(parent->fd.get(), bytes));
-    capture_.linked(object->key(), x.st);
+    if (!object->is_inner()) capture_.linked(object->key(), x.st);
     return enter(directory, bytes, parent->fd.get(), x, kept);
 }
 

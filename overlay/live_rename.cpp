@@ -1,18 +1,10 @@
 #include <cerrno>
 
 #include "base/crash_point.h"
-#include "overlay/live_tree.h"
+#include "overlay/live_side.h"
 #include "overlay/replacing.h"
 
 namespace unwrite::overlay {
-
-struct LiveTree::Side {
-    ObjectPtr parent;
-    HandlePtr handle;
-    std::string name;
-    std::optional<Standing> standing;
-    bool is_directory() const { return standing && S_ISDIR(standing->type); }
-};
 
 Result<> LiveTree::check_rename(const Side& from, const Side& to, unsigned flags) const {
     if (!from.standing) return Error(ENOENT);
@@ -91,6 +83,9 @@ Result<> LiveTree::rename_locked(const Who& who, Side& from, Side& to, unsigned 
     const bool same = from.standing && to.standing && to.standing->key == from.standing->key;
     if (same && (flags & RENAME_NOREPLACE) == 0) return {};
     TRY(check_rename(from, to, flags));
+    if (from.parent->is_inner() != to.parent->is_inner()) return Error(EXDEV);
+    if (from.parent->is_inner()) return rename_inner(from, to, flags);
+    if (from.standing->inner || (to.standing && to.standing->inner)) return Error(EBUSY);
     const bool exchange = (flags & RENAME_EXCHANGE) != 0;
     const std::optional<ObjectKey> back = exchange ? std::optional(to.standing->key) : std::nullopt;
     const Capture::Touching leaving(capture_, from.parent, from.name, from.standing);

@@ -152,6 +152,13 @@ class LiveTree final : public Tree {
     Result<> check_rename(const Side& from, const Side& to, unsigned flags) const;
     Result<> rename_as(const Who& who, Side& from, Side& to, unsigned flags);
     Result<> rename_locked(const Who& who, Side& from, Side& to, unsigned flags);
+    void lost_inner(const ObjectPtr& object, HandlePtr kept, const ObjectPtr& parent,
+                    const std::string& name);
+    Result<> remove_inner(const ObjectPtr& parent, const HandlePtr& directory,
+                          const std::string& name, const Standing& standing);
+    Result<> rename_inner(const Side& from, const Side& to, unsigned flags);
+    /// After a change of its bytes.
+    void wrote(const ObjectPtr& object, int fd);
     Result<> move_over(Side& from, Side& to, unsigned flags);
     Result<> placed(Side& from, Side& to, unsigned flags);
     void forget_nameless(NodeId id);

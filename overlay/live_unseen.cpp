@@ -40,7 +40,7 @@ Result<HandlePtr> LiveTree::backing(const Caller& /*caller*/, NodeId id, bool wr
     TRY_ASSIGN(const ObjectPtr object, objects_.get(id));
     if (!S_ISREG(object->type())) return Error(EINVAL);
     TRY_ASSIGN(const struct stat st, objects_.stat(object));
-    if (!write_hold_ || st.st_dev != held_device_) return Error(ENOTSUP);
+    if (!write_hold_ || object->is_inner() || st.st_dev != held_device_) return Error(ENOTSUP);
     TRY_ASSIGN(HandlePtr handle, objects_.open(object, writes ? Access::kWrite : Access::kPath));
     if (handle->access != Access::kWrite) return handle;
     // The kernel keeps it until the last one of the file is closed, and after a kill for as long as

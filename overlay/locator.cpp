@@ -140,7 +140,7 @@ Result<std::optional<Standing>> Locator::standing(const NameKey& name) {
     std::optional<Standing> found;
     TRY(sys::lend_access(parent->fd.get(), [&]() -> Result<> {
         auto x = sys::statx_at(parent->fd.get(), name.name);
-        if (x) found = Standing{key_of(*x), x->st.st_mode};
+        if (x) found = Standing{key_of(*x), x->st.st_mode, !objects_.is_same_filesystem(*x)};
         if (x || x.error().number() == ENOENT) return {};
         return std::move(x).error();
     }));
@@ -173,7 +173,7 @@ void Locator::scan(const std::unordered_set<ObjectKey>& keys, const Found& found
         const HandlePtr at = std::make_shared<Handle>(Handle{*std::move(opened), Access::kPath});
         const auto own = sys::statx_at(at->fd.get(), "");
         const auto entries = sys::read_directory(at->fd.get());
-        if (!own || !entries) continue;
+        if (!own || !entries || !objects_.is_same_filesystem(*own)) continue;
         const bool is_root = key_of(*own) == objects_.root()->key();
         for (const auto& entry : *entries) {
             if (is_root && entry.name == journal::StateDir::kName) continue;

@@ -31,6 +31,7 @@ Objects::Objects(UniqueFd workspace, ObjectKey root, journal::Attic& attic)
     : attic_(attic),
       root_(std::make_shared<Object>(kRootId, root, S_IFDIR)),
       workspace_(std::move(workspace)),
+      top_(sys::statx_at(workspace_.get(), "").value_or(sys::StatX())),
       next_alias_(kFirstAlias),
       handle_limit_(choose_handle_limit()) {
     root_->lookups_ = 1;  // never forgotten
@@ -95,7 +96,7 @@ NodeId Objects::id_for(const ObjectKey& key, NodeId tried, bool is_free) {
 }
 
 ObjectPtr Objects::learn(const ObjectKey& key, mode_t type, const ObjectPtr& parent,
-                         std::string_view name, unsigned lookups) {
+                         std::string_view name, unsigned lookups, bool inner) {
     NodeId id = preferred_id(key);
     ObjectPtr object;
     while (!object) {
@@ -108,7 +109,8 @@ ObjectPtr Objects::learn(const ObjectKey& key, mode_t type, const ObjectPtr& par
             id = next;
             continue;
         } else {
-            object = std::make_shared<Object>(id, key, type & S_IFMT);
+            object = std::make_shared<Object>(id, key, type & S_IFMT, inner);
+            if (inner) any_inner_.store(true, std::memory_order_relaxed);
             s.objects.emplace(id, object);
         }
         object->lookups_ += lookups;

@@ -28,14 +28,19 @@ using ObjectPtr = std::shared_ptr<Object>;
 
 class Object {
  public:
-    Object(NodeId id, ObjectKey key, mode_t type) : id_(id), key_(key), type_(type) {}
+    Object(NodeId id, ObjectKey key, mode_t type, bool inner = false)
+        : id_(id), key_(key), type_(type), inner_(inner) {}
     NodeId id() const { return id_; }
     const ObjectKey& key() const { return key_; }
     mode_t type() const { return type_; }
     bool is_directory() const { return S_ISDIR(type_); }
+    /// In another filesystem inside the workspace, where nothing is recorded.
+    bool is_inner() const { return inner_; }
     /// It has no name left, not even in the attic, and nothing will ever need it but those who have
     /// it open: it lives until it is forgotten.
     bool is_loose() const { return loose_.load(); }
+    /// No restore will ask for what it was.
+    bool is_unrecorded() const { return is_inner() || is_loose(); }
     /// A directory whose changes behind the mount are noticed (lookout.h).
     bool is_watched() const { return watched_.load(std::memory_order_acquire); }
 
@@ -46,6 +51,7 @@ class Object {
     const ObjectKey key_;
     // There may be millions: the small ones share a word.
     const mode_t type_;
+    const bool inner_;
     std::atomic<bool> used_{false};  // touched since the cache's hand passed
     std::atomic<bool> loose_{false};
     std::atomic<bool> dead_{false};     // a removed directory: the kernel uses this id for no other
@@ -68,9 +74,16 @@ class Objects {
     ObjectPtr find(const ObjectKey& key) const;
     /// Of all that are in the table, or those of a type (S_IFREG).
     std::vector<NodeId> ids(mode_t type = 0) const;
-    /// The object for `key`, at (parent, name) from now on; adds `lookups` to its count.
+    /// The object for `key`, at (parent, name) from now on; adds `lookups` to its count. `inner`:
+    /// what a new one is.
     ObjectPtr learn(const ObjectKey& key, mode_t type, const ObjectPtr& parent,
-                    std::string_view name, unsigned lookups);
+                    std::string_view name, unsigned lookups, bool inner = false);
+    /// Whether anything in another filesystem was ever learned.
+    bool any_inner() const { return any_inner_.load(std::memory_order_relaxed); }
+    /// False for what begins another filesystem inside the workspace.
+    bool is_same_filesystem(const sys::StatX& found) const {
+        return sys::is_same_filesystem(top_, found);
+    }
     /// Adds a lookup to one that is in the table.
     void retain(const ObjectPtr& object);
     /// Gives back lookups; returns the object when it was the last one (it has left the table
@@ -149,6 +162,8 @@ class Objects {
     journal::Attic& attic_;
     ObjectPtr root_;
     UniqueFd workspace_;
+    const sys::StatX top_;
+    std::atomic<bool> any_inner_{false};
     mutable std::array<Shard, kShards> shards_;
     mutable std::mutex aliases_mutex_;
     std::unordered_map<ObjectKey, NodeId>

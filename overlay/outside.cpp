@@ -32,12 +32,14 @@ Result<> look_below(Pending top, const Look& look) {
         if (!fd) continue;  // it vanished, or nobody may look
         const auto here = std::make_shared<UniqueFd>(*std::move(fd));
         TRY_ASSIGN(const auto entries, sys::read_directory(here->get()));
+        const auto own = sys::statx_at(here->get(), "");
+        if (!own) continue;
         for (const auto& entry : entries) {
             const auto x = sys::statx_at(here->get(), entry.name);
             if (!x) continue;
             std::string path = join_path(next.path, entry.name);
             TRY_ASSIGN(const bool below, look(path, *x));
-            if (below && S_ISDIR(x->st.st_mode))
+            if (below && S_ISDIR(x->st.st_mode) && sys::is_same_filesystem(*own, *x))
                 pending.push_back({here, entry.name, std::move(path)});
         }
     }

@@ -312,6 +312,7 @@ class PolicedTree final : public Tree {
                        const sys::StatX& x) const;
     bool takes_old_place(const Caller& caller, const std::string& to) const;
     Result<> ask_to_move(const Caller& caller, const std::string& path) const;
+    Result<> may_go_unrecorded(const Caller& caller, const char* operation, NodeId id) const;
     Result<> may_take(const Caller& caller, const char* operation, NodeId parent,
                       std::string_view name, mode_t type, const Outcome& outcome) const;
     Result<> may_change(const Caller& caller, const char* operation, NodeId id,

@@ -161,14 +161,35 @@ std::optional<PolicedTree::EditMatter> PolicedTree::matter_of_edit(
 }
 
 /// Whether the caller may make, replace or take away that name.
+// In another filesystem inside the workspace nothing is recorded, so nothing can be taken back. One
+// question for all that is in it.
+Result<> PolicedTree::may_go_unrecorded(const Caller& caller, const char* operation,
+                                        NodeId id) const {
+    if (!objects_.any_inner() || caller.pid <= 0 || !origins_.is_agent(caller.pid)) return {};
+    const auto object = objects_.get(id);
+    if (!object || !(*object)->is_inner()) return {};
+    ObjectPtr top = *object;
+    for (ObjectPtr above = top; above && above->is_inner(); above = objects_.place(*above).parent)
+        top = above;
+    const auto path = objects_.path_of(top);
+    Matter matter{.rule = "another filesystem",
+                  .detail = "what changes there cannot be taken back",
+                  .error = EROFS};
+    if (!path) return refuse(caller, operation, path, matter);
+    matter.topic = "inner" + std::string(1, '\0') + *path;
+    return ask(caller, operation, *path, matter);
+}
+
 Result<> PolicedTree::may_take(const Caller& caller, const char* operation, NodeId parent,
                                std::string_view name, mode_t type, const Outcome& outcome) const {
+    TRY(may_go_unrecorded(caller, operation, parent));
     return may_write(caller, operation, judge(parent, name, type),
                      {.parent = parent, .name = name, .type = type, .outcome = outcome});
 }
 
 Result<> PolicedTree::may_change(const Caller& caller, const char* operation, NodeId id,
                                  const Outcome& outcome) const {
+    TRY(may_go_unrecorded(caller, operation, id));
     const Mark mark = mark_of(id);
     if (!mark.protects()) return {};
     const auto object = objects_.get(id);
@@ -181,6 +202,7 @@ Result<> PolicedTree::may_change(const Caller& caller, const char* operation, No
 // fail as a whole.
 Result<mode_t> PolicedTree::may_create(const Caller& caller, NodeId parent, std::string_view name,
                                        mode_t mode) const {
+    TRY(may_go_unrecorded(caller, "create", parent));
     const Mark mark = judge(parent, name, S_IFREG);
     if (!mark.protects()) return mode;
     const mode_t plain = mode & ~kExecuteBits;

@@ -28,6 +28,8 @@ Result<> View::live_children(const Located& directory,
                              const std::unordered_map<std::string, const NameState*>& images,
                              const std::function<bool(Child&&)>& visit, bool& go_on) {
     TRY_ASSIGN(const HandlePtr handle, open_listing(*live_, directory));
+    const auto own = sys::statx_at(handle->fd.get(), "");
+    if (!own || !live_->locator().objects().is_same_filesystem(*own)) return {};
     std::int64_t offset = 0;
     for (;;) {
         TRY_ASSIGN(const auto entries, sys::read_directory(handle->fd.get(), offset, kBatch));

@@ -13,8 +13,9 @@ namespace unwrite::overlay {
 using Visit = std::function<bool(const std::string& path, const sys::StatX& x)>;
 
 /// Visits each name below `top`, an open directory, once, but for a state directory at the top. No
-/// symbolic link is followed. False when `visit` ended it. What vanishes meanwhile, and what is in
-/// a directory that cannot be opened, is left out; an error is that of the top, or of listing.
+/// symbolic link is followed, and other filesystems below are not entered. False when `visit` ended
+/// it. What vanishes meanwhile, and what is in a directory that cannot be opened, is left out; an
+/// error is that of the top, or of listing.
 Result<bool> walk_below(UniqueFd top, const Visit& visit);
 
 }  // namespace unwrite::overlay

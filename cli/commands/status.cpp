@@ -10,6 +10,7 @@
 #include "cli/git_words.h"
 #include "cli/heaps.h"
 #include "cli/help.h"
+#include "cli/inner_filesystems.h"
 #include "cli/log_lines.h"
 #include "cli/lost.h"
 #include "cli/outside_runs.h"
@@ -93,6 +94,9 @@ void print_json(Context& context, const Workspace& workspace, const overlay::Sta
     json["git"] = control::encode_bytes(git_words(status, workspace));
     const std::string outside = repository_outside(workspace.root());
     json["git_outside"] = outside.empty() ? control::Json() : control::encode_bytes(outside);
+    json["not_recorded"] = control::Json::array();
+    for (const InnerFilesystem& inner : inner_filesystems(workspace.root()))
+        json["not_recorded"].push_back(control::encode_bytes(inner.path));
     json["task"] = task_json(status, log);
     json["refused"] = encode_refused(refused);
     json["runs_outside"] = encode_outside_runs(outside_runs);
@@ -111,6 +115,8 @@ void print_text(Context& context, const Workspace& workspace, const overlay::Sta
     if (since.empty()) print_task(context, status, log);
     const std::string outside = repository_outside_words(repository_outside(workspace.root()));
     if (!outside.empty()) context.out.line(outside);
+    const std::string inner = inner_words(inner_filesystems(workspace.root()));
+    if (!inner.empty()) context.out.line(inner);
     if (since.empty() && was_interrupted(status) && !status.changes.empty())
         context.out.line("unwrite was interrupted during this task; `unwrite recover` settles it");
     for (const std::string& line : lost_lines(status.lost))
