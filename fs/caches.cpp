@@ -176,7 +176,7 @@ Result<> Caches::write_back_each(Clock::time_point end) {
     sweeper_->post([this, end] {
         for (const overlay::NodeId id : server_.tree.files()) {
             if (Clock::now() >= end || fuse_session_exited(server_.session) != 0) return;
-            drop_pages(id);
+            server_.drop_pages(id);
         }
     });
     if (sweeper_->wait(until(end)) && Clock::now() < end) return {};
@@ -217,12 +217,7 @@ void Caches::forget(const overlay::Restored& restored) {
 
 void Caches::forget_objects(const overlay::Restored& restored) {
     for (const overlay::NodeId id : restored.objects)
-        drop_pages(id);
-}
-
-/// And attributes.
-void Caches::drop_pages(overlay::NodeId id) {
-    fuse_lowlevel_notify_inval_inode(server_.session, id, 0, 0);
+        server_.drop_pages(id);
 }
 
 /// Without epochs names are dropped one by one, which needs the lock of the parent: only after the

@@ -49,7 +49,6 @@ class Caches {
     Result<> write_back_each(std::chrono::steady_clock::time_point end);
     Result<> ask_syncer(Result<> (*job)(const MountPlace&),
                         std::chrono::steady_clock::time_point end);
-    void drop_pages(overlay::NodeId id);
     void forget_objects(const overlay::Restored& restored);
     void forget_names(const overlay::Restored& restored);
     void tell_watchers(std::shared_ptr<const overlay::Restored> restored);

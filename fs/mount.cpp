@@ -75,6 +75,7 @@ Result<std::unique_ptr<Mount::Impl>> Mount::Impl::create(overlay::Tree& tree,
         if (!allowed) return allowed.error().with_context("mount " + mountpoint + ": passthrough");
         if (!has_passthrough()) return Error(ENOTSUP);
         impl->server_.data_path = make_passthrough(tree);
+        impl->server_.apart = false;
     }
     if (options.keep_long && options.data_path == DataPathKind::kObserved) impl->notice(tree);
     TRY_ASSIGN(impl->session_, open_session(impl->server_, options, mountpoint));

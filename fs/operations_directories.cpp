@@ -94,9 +94,9 @@ void read_directory_plus(Server& server, fuse_req_t request, fuse_ino_t id, std:
             const auto parameters = look_up(server, request, id, entry);
             if (!parameters) continue;
             full = !listing.add(entry, *parameters);
-            if (parameters->ino != 0) counted.push_back(parameters->ino);
+            if (parameters->ino != 0) counted.push_back(id_of(parameters->ino));
             if (full) {
-                if (parameters->ino != 0) server.tree.forget(parameters->ino, 1);
+                if (parameters->ino != 0) server.tree.forget(id_of(parameters->ino), 1);
                 if (parameters->ino != 0) counted.pop_back();
                 break;
             }

@@ -44,7 +44,7 @@ void forget_many(Server& server, fuse_req_t request, std::size_t count,
                  fuse_forget_data* forgotten) {
     for (std::size_t i = 0; i < count; ++i) {
         if (!is_phantom(forgotten[i].ino))
-            server.tree.forget(forgotten[i].ino, forgotten[i].nlookup);
+            server.tree.forget(id_of(forgotten[i].ino), forgotten[i].nlookup);
     }
     fuse_reply_none(request);
 }

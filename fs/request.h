@@ -7,8 +7,10 @@
 #include <cerrno>
 #include <new>
 #include <string_view>
+#include <type_traits>
 
 #include "base/result.h"
+#include "fs/audiences.h"
 #include "fs/server.h"
 #include "fs/tuning.h"
 
@@ -20,7 +22,10 @@ inline Who sender(const Server& server, fuse_req_t request) {
 
 inline overlay::Caller caller(fuse_req_t request) {
     const fuse_ctx* context = fuse_req_ctx(request);
-    return {context->uid, context->gid, context->pid, context->umask, false, &raw_flags().question};
+    overlay::Caller by{context->uid,   context->gid, context->pid,
+                       context->umask, false,        &raw_flags().question};
+    by.audience = raw_flags().audience;
+    return by;
 }
 
 /// Runs a callback; what it throws (memory) becomes an answer, for an exception must not cross the
@@ -38,6 +43,13 @@ void run(Server& server, fuse_req_t request, Args... args) {
     }
 }
 
+/// Numbers of objects as the tree knows them; no other number has those bits.
+template <class Arg>
+Arg as_in_tree(Arg argument) {
+    if constexpr (std::is_same_v<Arg, fuse_ino_t>) return id_of(argument);
+    return argument;
+}
+
 template <class Function, Function Handler>
 struct DoorOf;
 
@@ -51,7 +63,7 @@ struct DoorOf<void (*)(Server&, fuse_req_t, Args...), Handler> {
             fuse_reply_err(request, EDEADLK);
             return;
         }
-        run<Handler>(server, request, args...);
+        run<Handler>(server, request, as_in_tree(args)...);
     }
     /// The same for changes that no helper thread makes.
     static void enter_change(fuse_req_t request, Args... args) {
@@ -60,11 +72,12 @@ struct DoorOf<void (*)(Server&, fuse_req_t, Args...), Handler> {
             fuse_reply_err(request, EDEADLK);
             return;
         }
-        run<Handler>(server, request, args...);
+        run<Handler>(server, request, as_in_tree(args)...);
     }
     /// Without a look at the sender: for what the kernel does on its own account.
     static void enter_any(fuse_req_t request, Args... args) {
-        run<Handler>(*static_cast<Server*>(fuse_req_userdata(request)), request, args...);
+        run<Handler>(*static_cast<Server*>(fuse_req_userdata(request)), request,
+                     as_in_tree(args)...);
     }
 };
 
@@ -96,21 +109,27 @@ inline double attribute_seconds(const struct stat& st, bool keep) {
 
 inline void reply_attributes(fuse_req_t request, const Result<struct stat>& result, bool keep) {
     if (result) {
-        fuse_reply_attr(request, &*result, attribute_seconds(*result, keep));
+        const bool apart = raw_flags().audience != overlay::Audience::kEveryone;
+        fuse_reply_attr(request, &*result, apart ? 0.0 : attribute_seconds(*result, keep));
     } else {
         reply_error(request, result.error());
     }
 }
 
-inline fuse_entry_param entry_parameters(const Server& server, const overlay::Entry& entry) {
+inline fuse_entry_param entry_parameters(Server& server, const overlay::Entry& entry) {
     fuse_entry_param parameters = {};
-    parameters.ino = entry.id;
+    parameters.ino = server.apart ? id_for(entry.id, entry.audience) : entry.id;
     parameters.attr = entry.st;
     const bool keeps = server.keeps;
     parameters.attr_timeout = attribute_seconds(entry.st, keeps && entry.keeps_attributes);
     parameters.entry_timeout =
         keeps && entry.keeps_name ? tuning::kKeptSeconds : tuning::kEntrySeconds;
     if (entry.personal || server.nudges.waiting()) parameters.entry_timeout = 0.0;
+    // What one of the inodes changes, the others learn by asking.
+    if (parameters.ino != entry.id) {
+        parameters.attr_timeout = 0.0;
+        server.any_apart.store(true, std::memory_order_relaxed);
+    }
     return parameters;
 }
 

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "fs/audiences.h"
 #include "fs/tuning.h"
 
 namespace unwrite::fs {
@@ -82,6 +83,7 @@ RawFlags decode_raw_flags(const void* request, std::size_t size) {
     if (size < sizeof header) return flags;
     std::memcpy(&header, request, sizeof header);
     flags.unique = header.unique;
+    flags.audience = audience_of(header.nodeid);
     flags.bytes = {static_cast<const char*>(request), size};
     flags.interrupts = header.opcode == FUSE_INTERRUPT;
     const auto* body = static_cast<const char*>(request) + sizeof header;
@@ -103,9 +105,25 @@ RawFlags decode_raw_flags(const void* request, std::size_t size) {
     return flags;
 }
 
+namespace {
+
+/// An inode that the kernel does not have costs a failed call.
+void drop_inodes(fuse_session* session, overlay::NodeId id, off_t from, bool apart) {
+    fuse_lowlevel_notify_inval_inode(session, id, from, 0);
+    if (!apart) return;
+    fuse_lowlevel_notify_inval_inode(session, id | kOfAgents, from, 0);
+    fuse_lowlevel_notify_inval_inode(session, id | kOfOthers, from, 0);
+}
+
+}  // namespace
+
 void Server::drop_attributes(overlay::NodeId id) const {
     constexpr off_t kAttributesAlone = -1;
-    fuse_lowlevel_notify_inval_inode(session, id, kAttributesAlone, 0);
+    drop_inodes(session, id, kAttributesAlone, any_apart);
+}
+
+void Server::drop_pages(overlay::NodeId id) const {
+    drop_inodes(session, id, 0, any_apart);
 }
 
 void Server::drop_names() const {

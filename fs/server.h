@@ -63,9 +63,16 @@ struct Server {
     /// The kernel drops the object's attributes, without a lock; its pages go when size or time
     /// turn out to be others.
     void drop_attributes(overlay::NodeId id) const;
+    /// Its pages as well, which waits for requests about them.
+    void drop_pages(overlay::NodeId id) const;
     /// The kernel marks the writes that must clear setuid/setgid (HANDLE_KILLPRIV_V2); else every
     /// write of a user does.
     std::atomic<bool> marks_kill{false};
+
+    /// Whether the kernel gets several inodes of one file (audiences.h). Where it writes to the
+    /// real file by itself, opening is judged instead. Set before serving.
+    bool apart = true;
+    std::atomic<bool> any_apart{false};  ///< the kernel got one
 
     /// The helper threads that call through the mount; see guest.h.
     std::atomic<pid_t> syncer{0};
@@ -88,11 +95,12 @@ Who who(const Server& server, pid_t thread);
 /// before the callback runs.
 struct RawFlags {
     bool kill_privileges = false;
-    bool writes_back = false;              ///< a write of mapped pages
-    bool in_background = false;            ///< perhaps one of those of which so many run at a time
-    bool resizes = false;                  ///< no mapped page of the file is written meanwhile
-    bool interrupts = false;               ///< it is about another request
-    std::uint64_t unique = 0;              ///< the kernel's number of it
+    bool writes_back = false;    ///< a write of mapped pages
+    bool in_background = false;  ///< perhaps one of those of which so many run at a time
+    bool resizes = false;        ///< no mapped page of the file is written meanwhile
+    bool interrupts = false;     ///< it is about another request
+    std::uint64_t unique = 0;    ///< the kernel's number of it
+    overlay::Audience audience = overlay::Audience::kEveryone;  ///< by which inode it is asked
     std::span<const char> bytes;           ///< the request as the kernel wrote it
     int answer = 0;                        ///< the errno to answer with instead of asking the tree
     overlay::QuestionNumber question = 0;  ///< which it must wait for, as the tree says

@@ -2,11 +2,22 @@
 
 #include "base/crash_point.h"
 #include "base/lend_mode.h"
+#include "overlay/act_as.h"
 #include "overlay/live_tree.h"
 
 namespace unwrite::overlay {
 
 namespace {
+
+constexpr const char* kAccessAcl = "system.posix_acl_access";
+
+// As the kernel does it for its own filesystems: who is not of the file's group cannot give the
+// group's set-id bit away with an ACL.
+Result<> clear_set_group(const Caller& caller, int fd) {
+    TRY_ASSIGN(const struct stat st, sys::stat_fd(fd));
+    if ((st.st_mode & S_ISGID) == 0 || caller.uid == 0 || is_in_group(caller, st.st_gid)) return {};
+    return sys::change_mode(fd, st.st_mode & 07777U & ~static_cast<mode_t>(S_ISGID));
+}
 
 bool changes_times(const AttributeChange& change) {
     return change.atime.tv_nsec != UTIME_OMIT || change.mtime.tv_nsec != UTIME_OMIT;
@@ -130,7 +141,7 @@ Result<> LiveTree::set_xattr(const Caller& caller, NodeId id, const std::string&
         crash_point("tree.setxattr.before");
         TRY(sys::set_xattr(fd, name, value, flags));
         crash_point("tree.setxattr.after");
-        return {};
+        return name == kAccessAcl ? clear_set_group(caller, fd) : Result<>();
     });
 }
 

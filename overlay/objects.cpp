@@ -14,7 +14,9 @@ namespace unwrite::overlay {
 
 namespace {
 
-// Ids above any inode number that a filesystem hands out; for keys whose number is taken.
+// The two bits from here on are for whoever serves the tree (fs/audiences.h).
+constexpr NodeId kFirstReserved = NodeId{1} << 60;
+// For keys whose number is taken.
 constexpr NodeId kFirstAlias = NodeId{1} << 62;
 constexpr std::chrono::microseconds kRenameUnderWay{200};
 
@@ -47,7 +49,7 @@ Result<ObjectPtr> Objects::get(NodeId id) const {
 }
 
 NodeId Objects::preferred_id(const ObjectKey& key) const {
-    return key == root_->key() ? kRootId : key.ino;
+    return key == root_->key() ? kRootId : key.ino % kFirstReserved;
 }
 
 ObjectPtr Objects::find(const ObjectKey& key) const {

@@ -49,11 +49,13 @@ void PolicedTree::Mark::add(const Mark& other) {
         to->watched |= from->watched;
     }
     judges_below |= other.judges_below;
+    apart |= other.apart;
 }
 
 PolicedTree::Mark PolicedTree::refusing(Mark mark) {
     mark.user.watched = mark.agent.watched = false;
     mark.user.ask = mark.agent.ask = false;
+    mark.apart = false;
     return mark;
 }
 
@@ -176,6 +178,12 @@ bool PolicedTree::concerned(NodeId parent, std::string_view name) const {
     return policy().may_concern(name) || rulebook_.was_replaced() || mark_of(parent).judges_below;
 }
 
+// Not a database: its locks, and the memory that its users share, are those of one inode.
+bool PolicedTree::is_apart(const std::string& path) const {
+    const Verdict verdict = policy().judge(path, S_IFREG, true);
+    return !verdict.may_write && !(verdict.asks && verdict.writing->existing_only);
+}
+
 PolicedTree::Mark PolicedTree::judge_path(const std::string& path, mode_t type) const {
     const auto refused = [&](bool agent) {
         const Verdict verdict = policy().judge(path, type & S_IFMT, agent);
@@ -184,6 +192,7 @@ PolicedTree::Mark PolicedTree::judge_path(const std::string& path, mode_t type) 
     };
     Mark mark{refused(false), {}, S_ISDIR(type)};
     mark.agent = policy().tells_agents_apart() ? refused(true) : mark.user;
+    mark.apart = S_ISREG(type) && is_apart(path);
     return mark;
 }
 
@@ -278,6 +287,10 @@ Result<Entry> PolicedTree::lookup(const Caller& caller, NodeId parent, std::stri
     entry = noted(entry, parent, name);
     const Mark mark = mark_of(entry.id);
     if (!mark.protects()) return entry;
+    if (mark.apart && S_ISREG(entry.st.st_mode)) {
+        const bool others = caller.pid > 0 && !origins_.is_agent(caller.pid);
+        entry.audience = others ? Audience::kOthers : Audience::kAgents;
+    }
     if (!caller.listing) meet(caller, entry.id);
     const Refusals refused = refusals(mark, caller);
     if (refused.watched && !caller.listing) {

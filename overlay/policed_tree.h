@@ -175,6 +175,7 @@ class PolicedTree final : public Tree {
         Refusals user;
         Refusals agent;
         bool judges_below = false;  ///< a directory whose names need judging
+        bool apart = false;         ///< a file: agents have an inode of their own (Audience)
         bool protects() const { return user != Refusals() || agent != Refusals(); }
         bool operator==(const Mark&) const = default;
         void add(const Mark& other);
@@ -224,6 +225,7 @@ class PolicedTree final : public Tree {
     bool concerned(NodeId parent, std::string_view name) const;
     Mark judge(NodeId parent, std::string_view name, mode_t type) const;
     Mark judge_path(const std::string& path, mode_t type) const;
+    bool is_apart(const std::string& path) const;
     std::optional<std::string> path_of(NodeId id) const;
     std::optional<std::string> path_below(NodeId parent, std::string_view name) const;
     std::optional<sys::StatX> standing(NodeId parent, std::string_view name) const;

@@ -20,7 +20,11 @@ PolicedTree::Refusals PolicedTree::refusals(const Mark& mark, const Caller& call
                                             NodeId id) const {
     if (mark.user == mark.agent) return mark.user;
     if (caller.pid == 0) {
-        if (id != 0 && !may_be_mapped_by_agent(id)) return mark.user;
+        if (caller.audience == Audience::kOthers) return mark.user;
+        // An inode from before the file had a name that keeps the two apart may be anybody's.
+        const bool may_be_agents =
+            caller.audience == Audience::kAgents || (mark.apart && origins_.has_runs());
+        if (!may_be_agents && id != 0 && !may_be_mapped_by_agent(id)) return mark.user;
         return {mark.user.write || mark.agent.write, mark.user.ask || mark.agent.ask,
                 mark.user.read || mark.agent.read, mark.user.hidden || mark.agent.hidden, false};
     }

@@ -25,6 +25,12 @@ using NodeId =
     std::uint64_t;  ///< never reused while the kernel or anyone holds it; kRootId is the workspace
 inline constexpr NodeId kRootId = 1;
 
+/// Of a file that agents may not write to as they like the kernel has an inode for agents and one
+/// for everybody else, each with pages of its own: what an agent stores to a mapping nobody else
+/// sees before it was judged. The common one is that of all other files, and of who had the file
+/// before it was such a one.
+enum class Audience : std::uint8_t { kEveryone, kAgents, kOthers };
+
 struct Caller {
     uid_t uid = 0;
     gid_t gid = 0;
@@ -37,6 +43,7 @@ struct Caller {
     /// For a write to a file that is open for appending: it goes to where the file ends, which is
     /// put here. Null: the write says where it goes.
     std::uint64_t* end = nullptr;
+    Audience audience = Audience::kEveryone;  ///< by which inode; tells who stored to a mapping
 };
 
 /// An id with its attributes; each Entry returned counts one lookup that forget() gives back.
@@ -44,6 +51,7 @@ struct Entry {
     NodeId id = 0;
     struct stat st = {};    ///< st_nlink without the attic's link
     bool personal = false;  ///< another caller may get another answer: not to be remembered
+    Audience audience = Audience::kEveryone;  ///< which inode it is for this caller
     /// Nothing changes the name, or the attributes, without the kernel being told: they may be
     /// remembered long.
     bool keeps_name = false;

@@ -440,3 +440,34 @@ S48_npm_install_of_real_packages_is_whole() {
     absent node_modules
     end
 }
+
+# What an agent stores to a mapping is judged when the kernel writes it back. Until then nobody else sees it.
+S44_a_mapping_of_an_agent_is_seen_by_agents_alone() {
+    git -C "$W" init -q
+    echo a >"$W/a"
+    git -C "$W" add .
+    git -C "$W" commit -qm one
+    begin
+    local how run
+    for how in append rename; do
+        say "$how"
+        rm -f stored go
+        "$program" run --session "$how" --on-exit keep -- python3 "$here/mapper.py" "$how" "touch $W/ran" \
+            >"$scratch/run" 2>&1 </dev/null &
+        run=$!
+        for _ in {1..200}; do [[ ! -e stored ]] || break; sleep 0.05; done
+        present stored
+        ! git config core.fsmonitor || fail "git outside reads what is stored and was not judged"
+        git status --short >"$scratch/status"
+        ! grep -q $'^ \tfsmonitor' .git/config || fail "it is seen outside"
+        echo "# by the user" >>.git/config
+        grep -q "by the user" .git/config
+        touch go
+        wait "$run" || true
+        ! git config core.fsmonitor || fail "git outside reads it after the run"
+        absent ran
+        u discard --yes
+    done
+    end
+    ! git -C "$W" config core.fsmonitor || fail "it is in the real file"
+}

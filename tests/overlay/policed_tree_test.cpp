@@ -279,8 +279,40 @@ TEST_F(PolicedAgents, WhatPackageManagersUnpackIsFreeS44) {
 }
 
 // Their maker is not known: the user's, unless an agent may have mapped the file.
-TEST_F(PolicedAgents, StoresThroughAMappingOfTheUserAreKeptS42S44) {
+TEST_F(PolicedAgents, StoresThroughAMappingAreJudgedByTheInodeS42S44) {
     begin_with({rule("*.md", Action::kDenyWrite, Subjects::kAgents)});
+    before("a.md", "a\n");
+    auto& tree = world_->tree();
+    const auto of_user = tree.lookup({0, 0, ::getpid(), 0022}, overlay::kRootId, "a.md");
+    const auto of_agent = tree.lookup({0, 0, kAgent, 0022}, overlay::kRootId, "a.md");
+    ASSERT_TRUE(of_user && of_agent);
+    EXPECT_EQ(of_user->id, of_agent->id);
+    EXPECT_EQ(of_user->audience, overlay::Audience::kOthers);
+    EXPECT_EQ(of_agent->audience, overlay::Audience::kAgents);
+    const auto store = [&](overlay::Audience audience) {
+        overlay::Caller nobody{0, 0, 0, 0022};
+        nobody.audience = audience;
+        const auto bytes = std::as_bytes(std::span("b", 1));
+        const auto written = tree.write(nobody, of_user->id, bytes, 0, false);
+        return written ? 0 : written.error().number();
+    };
+    EXPECT_EQ(store(overlay::Audience::kOthers), 0);
+    EXPECT_EQ(store(overlay::Audience::kAgents), EACCES);
+    EXPECT_EQ(store(overlay::Audience::kEveryone), EACCES) << "it may be an agent's from before";
+    ASSERT_OK(operations().end_run(status().current));
+    EXPECT_EQ(store(overlay::Audience::kOthers), 0);
+    EXPECT_EQ(store(overlay::Audience::kAgents), EACCES);
+    EXPECT_EQ(store(overlay::Audience::kEveryone), 0) << "no agent is left";
+    const auto of_nobody = tree.lookup({0, 0, 0, 0022}, overlay::kRootId, "a.md");
+    ASSERT_TRUE(of_nobody.ok());
+    EXPECT_EQ(of_nobody->audience, overlay::Audience::kAgents) << "when in doubt";
+}
+
+// Its locks and its shared memory are those of one inode.
+TEST_F(PolicedAgents, StoresThroughAMappingOfADatabaseByWhoMetItS42S44) {
+    auto databases = rule("*.md", Action::kAsk, Subjects::kAgents);
+    databases.existing_only = true;
+    begin_with({databases});
     before("a.md", "a\n");
     const overlay::Caller user{0, 0, ::getpid(), 0022};
     const overlay::Caller agent{0, 0, kAgent, 0022};
@@ -288,6 +320,7 @@ TEST_F(PolicedAgents, StoresThroughAMappingOfTheUserAreKeptS42S44) {
     auto& tree = world_->tree();
     const auto met = tree.lookup(user, overlay::kRootId, "a.md");
     ASSERT_TRUE(met.ok());
+    EXPECT_EQ(met->audience, overlay::Audience::kEveryone);
     const auto store = [&] {
         const auto bytes = std::as_bytes(std::span("b", 1));
         const auto written = tree.write(nobody, met->id, bytes, 0, false);

@@ -99,6 +99,21 @@ void tell(Scene& scene, const char* path) {
     scene.look_at(path);
 }
 
+/// Who is not of the group cannot give its set-id bit away.
+void add_setting_in_a_foreign_group(Group& group) {
+    for (const Named& list : lists()) {
+        for (const Kind kind : {Kind::kFile, Kind::kDirectory}) {
+            group.add(
+                std::string("set ") + list.name + " of " + name_of(kind) + " of a foreign group",
+                {{{"x", kind, 02775, owner().uid, 3199}}}, owner(), [list](Scene& scene) {
+                    scene.told("set",
+                               ::setxattr("x", kAccess, list.value.data(), list.value.size(), 0));
+                    tell(scene, "x");
+                });
+        }
+    }
+}
+
 void add_setting(Group& group) {
     std::vector<Named> all = lists();
     all.insert(all.end(), wrong_lists().begin(), wrong_lists().end());
@@ -185,6 +200,7 @@ void add_inheritance(Group& group) {
 
 Group acls() {
     Group group("acl");
+    add_setting_in_a_foreign_group(group);
     add_setting(group);
     add_rights(group);
     add_inheritance(group);
