@@ -153,9 +153,26 @@ void PolicedTree::rules_changed() {
     caches->announce(all);
 }
 
+// The id is free then, and whoever gets it next keeps marks of its own: not before this one is
+// gone.
 void PolicedTree::forget(NodeId id, std::uint64_t lookups) {
+    if (!has_mark(id)) return tree_.forget(id, lookups);
+    Shard& s = shard(id);
+    const std::unique_lock lock(s.mutex);
     tree_.forget(id, lookups);
-    if (marked_.load(std::memory_order_relaxed) == 0 || objects_.get(id)) return;
+    if (!objects_.get(id) && s.marks.erase(id) > 0) marked_.fetch_sub(1);
+}
+
+bool PolicedTree::has_mark(NodeId id) const {
+    if (marked_.load(std::memory_order_relaxed) == 0) return false;
+    const Shard& s = shard(id);
+    const std::shared_lock lock(s.mutex);
+    return s.marks.contains(id);
+}
+
+// What was just made has no mark from another object of that id.
+void PolicedTree::begin_marks(NodeId id) {
+    if (!has_mark(id)) return;
     Shard& s = shard(id);
     const std::unique_lock lock(s.mutex);
     if (s.marks.erase(id) > 0) marked_.fetch_sub(1);
@@ -316,6 +333,7 @@ Result<Entry> PolicedTree::make(const Caller& caller, const char* operation, Nod
     TRY(may_take(caller, operation, parent, name, type, outcome));
     TRY(may_lose_name(caller, operation, parent, name, false));
     TRY_ASSIGN(const Entry entry, maker());
+    if (entry.st.st_nlink <= 1 || S_ISDIR(type)) begin_marks(entry.id);
     stands(parent, name);
     const Entry made = noted(entry, parent, name);
     meet(caller, made.id);
@@ -350,6 +368,7 @@ Result<Entry> PolicedTree::create(const Caller& caller, NodeId parent, std::stri
     TRY_ASSIGN(const mode_t allowed, may_create(caller, parent, name, mode));
     TRY(may_lose_name(caller, "create", parent, name, false));
     TRY_ASSIGN(const Entry entry, tree_.create(caller, parent, name, allowed));
+    begin_marks(entry.id);
     stands(parent, name);
     const Entry made = noted(entry, parent, name);
     meet(caller, made.id);
@@ -361,7 +380,9 @@ Result<Entry> PolicedTree::tmpfile(const Caller& caller, NodeId parent, mode_t m
     const Mark mark = mark_of(parent);
     if (mark.protects() && refusals(mark, caller).write)
         TRY(may_change(caller, "tmpfile", parent, {Leaves::kItsMode, empty}));
-    return tree_.tmpfile(caller, parent, mode);
+    auto made = tree_.tmpfile(caller, parent, mode);
+    if (made) begin_marks(made->id);
+    return made;
 }
 
 // Deleting makes room on a full disk, but what is deleted has to be noted first: for that the user

@@ -200,6 +200,8 @@ class PolicedTree final : public Tree {
     Mark mark_of(NodeId id) const;
     Mark judged_again(NodeId id, const Mark& old) const;
     void keep(NodeId id, const Mark& mark, unsigned generation);
+    void begin_marks(NodeId id);
+    bool has_mark(NodeId id) const;
     void meet(const Caller& caller, NodeId id);
     bool may_be_mapped_by_agent(NodeId id) const;
     /// `id`: whose content a caller without a process (a mapping) would change; 0: nobody's.

@@ -93,6 +93,10 @@ TEST(Permissions, AWriteByAUserClearsSetuid) {
             0);
         ASSERT_ASSIGN(const struct stat st, sys::stat_at(served.raw(), "program"));
         EXPECT_EQ(st.st_mode & 06000U, 0U) << (truncate ? "truncate" : "write");
+        // Who asks for the mode alone gets what the kernel remembers.
+        struct statx seen = {};
+        ASSERT_EQ(::statx(AT_FDCWD, served.path("program").c_str(), 0, STATX_MODE, &seen), 0);
+        EXPECT_EQ(seen.stx_mode & 06000U, 0U) << (truncate ? "truncate" : "write");
     }
 }
 
