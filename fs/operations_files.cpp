@@ -68,10 +68,11 @@ void write(Server& server, fuse_req_t request, fuse_ino_t id, const char* data, 
     const auto done =
         server.tree.write(writer, id, std::as_bytes(std::span(data, size)), wanted, kill);
     if (done) {
+        // The writer is to see at once that set-id bits went.
+        if (raw_flags().kill_privileges) server.drop_attributes(id);
         fuse_reply_write(request, *done);
-        // Somebody made the file longer or shorter, or exchanged it, and the kernel does not know;
-        // nor that set-id bits went.
-        if (end != wanted || raw_flags().kill_privileges) server.drop_attributes(id);
+        // Somebody made the file longer or shorter, or exchanged it, and the kernel does not know.
+        if (end != wanted) server.drop_attributes(id);
     } else {
         reply_error(request, done.error());
     }

@@ -62,8 +62,10 @@ Result<ToolAnswer> diff(ToolSession& session, const Json& json) {
         changes.push_back(file.change);
     const std::string text = text_of(diffs, only_names);
     return ToolAnswer{false, text,
-                      answer_json(false, std::to_string(changes.size()) + " paths differ.", "",
-                                  Json{{"changes", encode(changes)}, {"diff", text}}),
+                      answer_json(false,
+                                  std::to_string(changes.size()) +
+                                      (changes.size() == 1 ? " path differs." : " paths differ."),
+                                  "", Json{{"changes", encode(changes)}, {"diff", text}}),
                       ""};
 }
 

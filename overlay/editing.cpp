@@ -346,7 +346,7 @@ edit::AnsweredPlan Editing::plan(EditRoom& room, const edit::EditRequest& reques
 void Editing::tell_who_changed(EditRoom& room, edit::EditResponse& response) const {
     const bool stale = response.status == edit::EditStatus::kStaleFile;
     if (!stale || !must_read_ || !observed_.knows(kSession, response.path)) return;
-    const std::string who = last_writer(room.operations, response.path);
+    const std::string who = last_writer(room.operations, room.asker, response.path);
     if (who.empty()) return;
     response.next = "It was last changed by " + who + ". " + next_step(response);
 }

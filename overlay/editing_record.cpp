@@ -290,11 +290,26 @@ Result<std::optional<Begun>> newest_without_end(Operations& operations) {
     return std::optional<Begun>();
 }
 
+/// `tools`: the executable of the asker, which may serve others as well.
+std::string words_for(const Asker& asker, const Origin& origin, const std::string& tools) {
+    const bool user = origin.session == Origins::kUserName;
+    if (origin.pid == asker.pid) return "this connection";
+    if (user && !tools.empty() && origin.executable == tools)
+        return "another client of these tools";
+    const std::string program = origin.executable.substr(origin.executable.rfind('/') + 1);
+    return (user ? "the user" : edit::displayed(origin.session)) +
+           (program.empty() ? "" : " (" + edit::displayed(program) + ")");
+}
+
 }  // namespace
 
-std::string last_writer(Operations& operations, const std::string& path) {
+std::string last_writer(Operations& operations, const Asker& asker, const std::string& path) {
     const auto log = operations.log(path, false, true);
     if (!log) return "";
+    std::string tools;
+    for (const Origin& origin : log->origins) {
+        if (origin.pid == asker.pid) tools = origin.executable;
+    }
     const auto whose = [&](const std::vector<Change>& changes) -> std::string {
         OriginNumber newest = 0;
         for (const Change& change : changes) {
@@ -306,10 +321,7 @@ std::string last_writer(Operations& operations, const std::string& path) {
             std::find_if(log->origins.begin(), log->origins.end(),
                          [&](const Origin& origin) { return origin.number == newest; });
         if (newest == 0 || found == log->origins.end()) return "";
-        const std::string program = found->executable.substr(found->executable.rfind('/') + 1);
-        const bool user = found->session == Origins::kUserName;
-        return (user ? "the user" : edit::displayed(found->session)) +
-               (program.empty() ? "" : " (" + edit::displayed(program) + ")");
+        return words_for(asker, *found, tools);
     };
     if (std::string who = whose(log->open_changes); !who.empty()) return who;
     for (const LogEntry& entry : log->entries) {

@@ -37,9 +37,9 @@ std::string words_of_step(std::string_view text);
 /// too many files to be recorded; those of Operations::checkpoint().
 Result<> begin_edit(Operations& operations, const Asker& asker, const std::string& verb,
                     const EditRecord& record);
-/// Who wrote the newest change of a file that the journal has, in words: "run-3 (vim)", "the user
-/// (git)". Empty when that is not known.
-std::string last_writer(Operations& operations, const std::string& path);
+/// Who wrote the newest change of a file that the journal has, in words for the asker: "this
+/// connection", "run-3 (vim)", "the user (git)". Empty when that is not known.
+std::string last_writer(Operations& operations, const Asker& asker, const std::string& path);
 
 /// After an edit, done or taken back: what it changed becomes its step.
 Result<> end_edit(Operations& operations, const Asker& asker, const EditRecord& record,

@@ -222,6 +222,10 @@ def call_errors(walk):
                    walk.call("Edit", patch=lp1(**{"f.c": "T\nx\n.\n"}))):
         expect(answer, "f.c", None, ["last changed by the user (python3", 'Call Read for "f.c"'],
                status="stale_file")
+    seen = walk.call("Read", path="f.c")[0]["file_hash"]
+    walk.call("Edit", path="f.c", old_snippet="ONE", new_snippet="TWO")
+    expect(walk.call("Edit", path="f.c", start_line=1, end_line=1, new_content="x\n", file_hash=seen), "f.c", None,
+           ["last changed by this connection"], status="stale_file")
     for name, arguments in (("rollback", {"to": "none"}), ("status", {"since": "none"}),
                             ("diff", {"from": "n9999"}), ("rollback", {"to": "n9999"})):
         expect(walk.call(name, **arguments), None, None, ["Call log"])
