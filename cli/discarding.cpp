@@ -13,6 +13,7 @@
 #include "cli/render.h"
 #include "cli/text.h"
 #include "overlay/changes.h"
+#include "overlay/git_index.h"
 
 namespace unwrite::cli {
 
@@ -40,6 +41,8 @@ Hands hands_in(const std::vector<overlay::Change>& changes,
                 change.origins.end())
                 continue;
             const bool of_run = !run.empty() && origin.session == run;
+            // git writes it also for who only looks.
+            if (!of_run && !origin.agent && overlay::is_git_index(change.path)) continue;
             (of_run ? hands.run : origin.agent ? hands.other_agents : hands.user) = true;
         }
     }

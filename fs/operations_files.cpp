@@ -52,6 +52,11 @@ void read(Server& server, fuse_req_t request, fuse_ino_t id, std::size_t size, o
     }
 }
 
+/// Whoever changed the file is to see at once that set-id bits went.
+void drop_if_cleared(const Server& server, fuse_ino_t id) {
+    if (raw_flags().clears_privileges) server.drop_attributes(id);
+}
+
 void write(Server& server, fuse_req_t request, fuse_ino_t id, const char* data, std::size_t size,
            off_t offset, fuse_file_info* info) {
     // A page that is written back may come in any thread's name; a write may not come in ours.
@@ -68,8 +73,7 @@ void write(Server& server, fuse_req_t request, fuse_ino_t id, const char* data, 
     const auto done =
         server.tree.write(writer, id, std::as_bytes(std::span(data, size)), wanted, kill);
     if (done) {
-        // The writer is to see at once that set-id bits went.
-        if (raw_flags().kill_privileges) server.drop_attributes(id);
+        drop_if_cleared(server, id);
         fuse_reply_write(request, *done);
         // Somebody made the file longer or shorter, or exchanged it, and the kernel does not know.
         if (end != wanted) server.drop_attributes(id);
@@ -85,9 +89,11 @@ void fsync(Server& server, fuse_req_t request, fuse_ino_t id, int data_only,
 
 void fallocate(Server& server, fuse_req_t request, fuse_ino_t id, int mode, off_t offset,
                off_t length, fuse_file_info* /*info*/) {
-    reply(request,
-          server.tree.fallocate(caller(request), id, mode, static_cast<std::uint64_t>(offset),
-                                static_cast<std::uint64_t>(length)));
+    const auto done =
+        server.tree.fallocate(caller(request), id, mode, static_cast<std::uint64_t>(offset),
+                              static_cast<std::uint64_t>(length));
+    drop_if_cleared(server, id);
+    reply(request, done);
 }
 
 void copy_file_range(Server& server, fuse_req_t request, fuse_ino_t from, off_t from_offset,
@@ -96,6 +102,7 @@ void copy_file_range(Server& server, fuse_req_t request, fuse_ino_t from, off_t 
     const auto copied =
         server.tree.copy_file_range(caller(request), from, static_cast<std::uint64_t>(from_offset),
                                     to, static_cast<std::uint64_t>(to_offset), length);
+    drop_if_cleared(server, to);
     if (copied) {
         fuse_reply_write(request, *copied);
     } else {

@@ -25,6 +25,7 @@ inline overlay::Caller caller(fuse_req_t request) {
     overlay::Caller by{context->uid,   context->gid, context->pid,
                        context->umask, false,        &raw_flags().question};
     by.audience = raw_flags().audience;
+    by.clears_privileges = &raw_flags().clears_privileges;
     return by;
 }
 

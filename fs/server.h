@@ -104,6 +104,7 @@ struct RawFlags {
     std::span<const char> bytes;           ///< the request as the kernel wrote it
     int answer = 0;                        ///< the errno to answer with instead of asking the tree
     overlay::QuestionNumber question = 0;  ///< which it must wait for, as the tree says
+    bool clears_privileges = false;        ///< as the tree says: the kernel remembers another mode
 };
 RawFlags& raw_flags();
 /// Reads them from the request as the kernel wrote it.

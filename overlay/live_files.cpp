@@ -56,6 +56,7 @@ Result<> LiveTree::clear_privileges(const Caller& caller, const ObjectPtr& objec
     if (has_capability) TRY(sys::remove_xattr(fd, "security.capability"));
     const sys::ModesAtRest own;
     if (mode != (st.st_mode & 07777U)) TRY(sys::change_mode(fd, mode));
+    if (caller.clears_privileges != nullptr) *caller.clears_privileges = true;
     return {};
 }
 

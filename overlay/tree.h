@@ -43,6 +43,8 @@ struct Caller {
     /// For a write to a file that is open for appending: it goes to where the file ends, which is
     /// put here. Null: the write says where it goes.
     std::uint64_t* end = nullptr;
+    /// Set when a change by this caller took set-id bits or capabilities from a file. May be null.
+    bool* clears_privileges = nullptr;
     Audience audience = Audience::kEveryone;  ///< by which inode; tells who stored to a mapping
 };
 

@@ -15,6 +15,11 @@ struct CheckpointOptions {
     std::string text;
 };
 
+/// A state is nowhere different from itself, if there is one of that name.
+bool is_taken(overlay::Operations& operations, const std::string& name) {
+    return !name.empty() && operations.diff(name, name, {}, false).ok();
+}
+
 Result<int> checkpoint(Context& context, const CheckpointOptions& options) {
     if (is_node(options.name) || options.name == "root" ||
         options.name.find("..") != std::string::npos) {
@@ -24,6 +29,7 @@ Result<int> checkpoint(Context& context, const CheckpointOptions& options) {
             "choose a name that is not nN or root and has no \"..\"");
     }
     TRY_ASSIGN(Workspace workspace, Workspace::open(context.base));
+    const bool was_taken = is_taken(workspace.operations(), options.name);
     TRY_ASSIGN(const overlay::Node node,
                workspace.operations().checkpoint(asker(), overlay::NodeKind::kCheckpoint,
                                                  options.name, options.text));
@@ -32,6 +38,10 @@ Result<int> checkpoint(Context& context, const CheckpointOptions& options) {
     } else {
         const std::string name = node.name.empty() ? "" : " " + quote_name(node.name);
         context.out.line("checkpoint" + name + " is n" + std::to_string(node.number));
+        if (was_taken) {
+            context.notes.line("Until now the name " + quote_name(node.name) +
+                               " meant an older state, which `unwrite log` still lists.");
+        }
         tell_outside(context, workspace);
         if (!workspace.mount()) {
             context.notes.line(

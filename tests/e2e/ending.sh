@@ -132,6 +132,23 @@ SHELL
     end
 }
 
+S54_S63_who_only_looked_with_git_changed_nothing() {
+    needs git
+    git init -q -b main "$W"
+    seq 5 >"$W/f"
+    git -C "$W" add f
+    git -C "$W" commit -qm first
+    begin
+    u run --on-exit keep -- sh -c 'echo new >new; git add new; echo more >>f'
+    git update-index --refresh >"$scratch/refreshed" || true
+    git status --short >"$scratch/status"
+    on_a_terminal "Discard all changes from this task? (y/n)=y" -- discard
+    out_lacks "keep yours?"
+    absent new
+    [[ -z $(git status --porcelain) ]] || fail "$(git status)"
+    end
+}
+
 S63_git_that_stays_is_not_said_to_go() {
     needs git
     git init -q -b main "$W"

@@ -194,6 +194,8 @@ S165_everyday_mistakes() {
     u checkpoint -m run -- after-dashes
     u log
     out_has "after-dashes"
+    u checkpoint here
+    err_has "Until now the name here meant an older state"
     say "busy: a process has a file open"
     sleep 100 <f &
     local pid=$!
