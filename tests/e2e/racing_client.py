@@ -72,19 +72,20 @@ def round_of(client, pause, rest, seconds):
         lost = sorted(set(range(1, count + 1)) - set(there))
         check(not lost, f"{kind}: {len(lost)} of {count} lines are lost, {lost[:10]}")
         check(there == sorted(there) and len(there) == count, f"{kind}: lines twice or out of order")
-    check(edited > 0, f"no edit of {tries} was done")
-    return undone
+    return edited, undone
 
 
 def appended(program, directory, seconds):
     """Every line whose write returned is in the file, in order and once, whoever edits it."""
     os.chdir(directory)
     client = Client(program, directory, "modern")
-    undone = 0
+    edited = undone = 0
     for pause, rest in ((0.001, 0.05), (0.004, 0.004), (0.05, 0.05)):
         put("log", b"head 0\n")
-        undone += round_of(client, pause, rest, float(seconds) / 3)
-    check(undone > 0, "nothing was taken back")
+        one = round_of(client, pause, rest, float(seconds) / 3)
+        edited, undone = edited + one[0], undone + one[1]
+    # Of one round nothing can be said: on a busy machine a writer may be first at each try.
+    check(edited > 0 and undone > 0, f"{edited} edits were done and {undone} taken back")
     client.end()
 
 
