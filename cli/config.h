@@ -72,8 +72,9 @@ struct Config {
     std::optional<std::chrono::milliseconds> compress_after() const;
     overlay::SessionOptions session_options(
         bool create, std::shared_ptr<const overlay::Policy> policy = nullptr) const {
-        return {create,   durable, mtime_now, std::move(policy), git_tags,           ask_timeout,
-                size_cap, breaker, reserve,   compress_after(),  ordered && !durable};
+        return {create,   durable,          mtime_now,      std::move(policy),
+                git_tags, ask_timeout,      size_cap,       breaker,
+                reserve,  compress_after(), overlay::kSoon, ordered && !durable};
     }
 };
 

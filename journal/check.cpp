@@ -193,11 +193,12 @@ Result<CheckReport> Journal::check() {
 
 Result<std::vector<std::string>> Journal::check_captured() {
     TRY_ASSIGN(const std::set<DeltaNumber> deltas, referenced_deltas());
-    std::vector<std::string> problems;
+    std::vector<std::string> problems = checksums_->problems();
     Progress progress("checking captured bytes", deltas.size());
     for (const DeltaNumber number : deltas) {
         progress.step();
-        TRY_ASSIGN(const auto found, packed_problems(state_dir_.deltas(), number));
+        TRY_ASSIGN(const auto found,
+                   captured_problems(state_dir_.deltas(), number, checksums_->find(number)));
         problems.insert(problems.end(), found.begin(), found.end());
     }
     return problems;

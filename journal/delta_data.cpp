@@ -61,7 +61,8 @@ DeltaData::~DeltaData() {
 }
 
 Result<OpenData> DeltaData::open_anew() const {
-    TRY_ASSIGN(OpenData file, open_delta_data(deltas_, number_));
+    ChecksumsPtr sums = pool_->sums_ == nullptr ? nullptr : pool_->sums_->find(number_);
+    TRY_ASSIGN(OpenData file, open_delta_data(deltas_, number_, std::move(sums)));
     if (file) {
         TRY_ASSIGN(const bool same, file->is_of(file_));
         if (same) return file;

@@ -19,7 +19,10 @@ class DeltaData;
 class DeltaDataPool {
  public:
     static constexpr std::size_t kMostOpen = 64;
-    explicit DeltaDataPool(std::size_t most = kMostOpen) : most_(most) {}
+    /// `sums`: with which the bytes of each are compared when they are read; outlives this. Null:
+    /// with none.
+    explicit DeltaDataPool(const Checksums* sums, std::size_t most = kMostOpen)
+        : sums_(sums), most_(most) {}
     std::size_t open() const;
     /// Of who keeps the pool for long: what was compressed meanwhile takes its space until nobody
     /// has the raw file open. It is opened again, as it is then, when it is read.
@@ -29,6 +32,7 @@ class DeltaDataPool {
     friend class DeltaData;
     OpenData close(DeltaData& data);
 
+    const Checksums* const sums_;
     const std::size_t most_;
     mutable std::mutex mutex_;
     std::list<DeltaData*> open_;  // the one that was read last first; guarded by mutex_

@@ -229,15 +229,25 @@ Result<std::unique_ptr<Journal>> Journal::open(int workspace, Options options) {
     TRY_ASSIGN(UniqueFd attic, journal->state_dir_.open_attic());
     TRY_ASSIGN(journal->attic_, Attic::open(std::move(attic)));
     TRY_ASSIGN(journal->places_, Places::open(state));
+    TRY_ASSIGN(journal->checksums_, Checksums::open(state));
     TRY(journal->check_root(options.lock));
     if (options.lock) {
         TRY(remove_pack_leftovers(journal->state_dir_.deltas()));
         TRY(journal->seal_old_deltas());
         TRY(journal->settle(sys::boot_mark(workspace)));
+        TRY(journal->drop_old_checksums());
         ballast.fill();
     }
     if (options.durable) TRY(sync_state(workspace, state));
     return journal;
+}
+
+// After a cut the numbers behind the watermark may be given out again.
+Result<> Journal::drop_old_checksums() {
+    for (const std::string& problem : checksums_->problems())
+        log::warning(problem);
+    TRY_ASSIGN(const std::set<DeltaNumber> referenced, referenced_deltas());
+    return checksums_->keep_only(referenced, cut_ ? cut_->mark.delta : ~DeltaNumber{0});
 }
 
 // An older program left no seals. Whatever its deltas are now is all that can be known of them.

@@ -35,6 +35,7 @@
 
 #include "journal/attic.h"
 #include "journal/ballast.h"
+#include "journal/checksums.h"
 #include "journal/delta_log.h"
 #include "journal/lost_found.h"
 #include "journal/places.h"
@@ -77,6 +78,7 @@ class Journal {
     Attic& attic() { return *attic_; }
     Places& places() { return *places_; }
     Ballast& ballast() { return ballast_; }
+    Checksums& checksums() { return *checksums_; }
     std::mutex& store_mutex() { return store_mutex_; }
 
     /// What this opening moved to lost+found.
@@ -107,8 +109,8 @@ class Journal {
     /// Reads everything there is and reports what does not fit. An error only when it cannot look
     /// at all.
     Result<CheckReport> check();
-    /// Reads all captured bytes that have checksums, those that are compressed; takes as long as
-    /// they are many. While the writer goes on. What is damaged, in words.
+    /// Reads all captured bytes that have checksums; takes as long as they are many. While the
+    /// writer goes on. What is damaged, in words.
     Result<std::vector<std::string>> check_captured();
 
  private:
@@ -123,6 +125,7 @@ class Journal {
     Result<> trim_after_cut();
     Result<> take_unclaimed();
     Result<> settle(const std::string& mark);
+    Result<> drop_old_checksums();
     Result<> seal_old_deltas();
     /// Nothing for a delta that is not sealed yet.
     Result<std::optional<std::vector<DeltaSeal>>> seals_of(DeltaNumber number);
@@ -133,6 +136,7 @@ class Journal {
     std::unique_ptr<Store> store_;
     std::unique_ptr<Attic> attic_;
     std::unique_ptr<Places> places_;
+    std::unique_ptr<Checksums> checksums_;
     std::mutex store_mutex_;
     bool ordered_ = false;
     Lost lost_;

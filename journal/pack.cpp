@@ -9,6 +9,7 @@
 #include "base/crash_point.h"
 #include "base/crc32c.h"
 #include "base/reflink.h"
+#include "journal/data_file.h"
 #include "journal/delta_format.h"
 #include "journal/delta_log.h"
 #include "journal/frames.h"
@@ -31,6 +32,7 @@ class Packing {
     Result<Packed> run() {
         TRY_ASSIGN(const Packed found, look());
         if (found != Packed::kDone) return found;
+        TRY(check_before());
         const auto packed = pack();
         if (!packed || *packed != Packed::kDone)
             ignore(remove_whole(deltas_, unfinished()), "the next writer removes it");
@@ -42,6 +44,7 @@ class Packing {
     bool is_stopped() const { return (request_.stop && request_.stop()) || is_in_vain(); }
     bool is_in_vain() const;
     Result<Packed> look();
+    Result<> check_before() const;
     Result<Packed> pack();
     Result<Packed> write_run(sys::DataRun run);
     Result<> write_block(std::uint64_t position, std::size_t length);
@@ -86,6 +89,15 @@ Result<Packed> Packing::look() {
     if (own < request_.least) return Packed::kShared;
     most_ = own - own / 10;
     return Packed::kDone;
+}
+
+// Else the damage would get checksums of its own.
+Result<> Packing::check_before() const {
+    if (!request_.sums) return {};
+    TRY_ASSIGN(UniqueFd fd, sys::duplicate(raw_.get()));
+    DataFile data(std::move(fd));
+    TRY(data.set_checksums(request_.sums, number_));
+    return data.verify(0, table_.raw_size);
 }
 
 Result<Packed> Packing::pack() {
@@ -237,6 +249,8 @@ Result<> remove_pack_leftovers(int deltas) {
     return {};
 }
 
+namespace {
+
 Result<std::vector<std::string>> packed_problems(int deltas, DeltaNumber number) {
     std::vector<std::string> problems;
     auto file = sys::open_at(deltas, packed_data_name(number), O_RDONLY);
@@ -253,6 +267,21 @@ Result<std::vector<std::string>> packed_problems(int deltas, DeltaNumber number)
         const Result<> whole = (*packed)->read_block(i, sys::Bytes(bytes).first(length));
         if (!whole) problems.push_back(whole.error().message());
     }
+    return problems;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> captured_problems(int deltas, DeltaNumber number,
+                                                   const ChecksumsPtr& sums) {
+    TRY_ASSIGN(std::vector<std::string> problems, packed_problems(deltas, number));
+    if (!problems.empty() || !sums) return problems;
+    const auto data = open_delta_data(deltas, number, sums);
+    const auto whole =
+        data ? (*data ? (*data)->verify(0, sums->size) : Result<>()) : Result<>(data.error());
+    if (whole) return problems;
+    if (whole.error().kind() != ErrorKind::kCorrupt) return whole.error();
+    problems.push_back(whole.error().message());
     return problems;
 }
 

@@ -6,7 +6,7 @@
 
 #include <functional>
 
-#include "journal/images.h"
+#include "journal/checksums.h"
 
 namespace unwrite::journal {
 
@@ -15,6 +15,7 @@ struct PackRequest {
     std::uint64_t least = 64 << 10;  ///< bytes; what is smaller is left alone
     bool always = false;             ///< however small, and whether it shrinks or not; for tests
     std::function<bool()> stop{};    ///< asked every some milliseconds; may be empty
+    ChecksumsPtr sums{};             ///< what does not fit them is not compressed: kCorrupt
 };
 
 enum class Packed {
@@ -31,7 +32,9 @@ Result<Packed> pack_delta_data(int deltas, DeltaNumber number, const PackRequest
 /// What a kill left, for the writer before it packs anything: what is unfinished, and what is
 /// compressed where the raw file is there still.
 Result<> remove_pack_leftovers(int deltas);
-/// Reads every block of the data again, when it is compressed. What is damaged, in words.
-Result<std::vector<std::string>> packed_problems(int deltas, DeltaNumber number);
+/// Reads every block of the data again that has a checksum: those of `sums`, and the file's own
+/// when it is compressed. What is damaged, in words.
+Result<std::vector<std::string>> captured_problems(int deltas, DeltaNumber number,
+                                                   const ChecksumsPtr& sums);
 
 }  // namespace unwrite::journal

@@ -209,6 +209,13 @@ std::size_t PackedData::first_block(std::uint64_t position) const {
     return static_cast<std::size_t>(found - table_.blocks.begin());
 }
 
+sys::DataRun PackedData::next_data(std::uint64_t offset, std::uint64_t end) const {
+    const std::size_t first = first_block(offset);
+    if (first == table_.blocks.size() || table_.blocks[first].position >= end) return {end, end};
+    const PackedBlock& block = table_.blocks[first];
+    return {std::max(offset, block.position), std::min(end, block.position + block.length)};
+}
+
 Result<> PackedData::read_block(std::size_t index, sys::Bytes out) const {
     const PackedBlock& block = table_.blocks[index];
     const auto memory = std::make_unique_for_overwrite<std::byte[]>(block.stored);

@@ -53,6 +53,8 @@ class PackedData {
     Result<std::size_t> read(sys::Bytes out, std::uint64_t position) const;
     Result<> copy(std::uint64_t position, int out, std::uint64_t offset,
                   std::uint64_t length) const;
+    /// As sys::next_data() of <N>.dat.
+    sys::DataRun next_data(std::uint64_t offset, std::uint64_t end) const;
     /// The bytes of one block, into `out`, which has its length.
     Result<> read_block(std::size_t index, sys::Bytes out) const;
 

@@ -13,13 +13,14 @@ constexpr std::size_t kMostKnown = 10'000;
 }  // namespace
 
 struct Beginning::State {
-    explicit State(journal::Journal& journal) : layers(journal) {}
+    explicit State(journal::Journal& journal)
+        : layers(journal), pool(std::make_shared<journal::DeltaDataPool>(&journal.checksums())) {}
     unsigned generation = 0;
     Layers layers;
     std::shared_ptr<LayerStack> stack = std::make_shared<LayerStack>();
     std::shared_ptr<Layer> open{};  ///< of the open interval: more will come
     std::unique_ptr<journal::DeltaFollower> follower{};
-    std::shared_ptr<journal::DeltaDataPool> pool = std::make_shared<journal::DeltaDataPool>();
+    std::shared_ptr<journal::DeltaDataPool> pool;
     std::unordered_map<std::string, bool> known{};  ///< what was found; no more than kMostKnown
 };
 

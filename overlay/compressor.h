@@ -1,51 +1,38 @@
-// Compressor: a thread that packs the captured bytes of sealed intervals when they are cold
-// (journal/pack.h), with the lowest priority that there is. It takes no lock but its own, and not
-// for longer than a look into its queue: it is in nobody's way, and nobody waits for it.
-// Thread-safe.
+// Compressor: packs the captured bytes of sealed intervals when they are cold (journal/pack.h), in
+// a thread of its own. Thread-safe.
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
-#include <map>
-#include <mutex>
 #include <optional>
-#include <thread>
 
-#include "journal/journal.h"
+#include "journal/checksums.h"
+#include "overlay/due_queue.h"
 #include "overlay/reserve.h"
 
 namespace unwrite::overlay {
 
 class Compressor {
  public:
-    /// `deltas` is the open directory that holds them and outlives this. `cold`: how long after the
-    /// seal; without it nothing is ever compressed, and there is no thread. 0 is for tests: also
-    /// what is not worth it is compressed.
-    Compressor(int deltas, std::optional<std::chrono::milliseconds> cold, bool durable);
-    Compressor(const Compressor&) = delete;
-    Compressor& operator=(const Compressor&) = delete;
-    /// What is under way is given up.
-    ~Compressor();
+    /// `deltas` is the open directory that holds them; it and `sums` outlive this. `cold`: how long
+    /// after the seal; without it nothing is ever compressed. 0 is for tests: also what is not
+    /// worth it is compressed.
+    Compressor(int deltas, const journal::Checksums& sums,
+               std::optional<std::chrono::milliseconds> cold, bool durable);
 
     /// That delta is sealed: nothing is written to its data from now on. It may be removed at any
     /// time.
-    void add(journal::DeltaNumber sealed);
+    void add(journal::DeltaNumber sealed) { queue_.add(sealed); }
 
  private:
-    using Clock = std::chrono::steady_clock;
-    void work();
     /// Whether to ask for that one again later.
     bool pack(journal::DeltaNumber number);
 
     const int deltas_;
-    const std::optional<std::chrono::milliseconds> cold_;
+    const journal::Checksums& sums_;
+    const bool always_;
     const bool durable_;
     Reserve reserve_;
-    std::mutex mutex_;
-    std::condition_variable wake_;
-    std::multimap<Clock::time_point, journal::DeltaNumber> due_;  // guarded by mutex_
-    bool stop_ = false;                                           // guarded by mutex_
-    std::thread thread_;
+    DueQueue queue_;  // the last one: its thread uses the others
 };
 
 }  // namespace unwrite::overlay

@@ -75,8 +75,11 @@ Result<bool> files_differ(View& older, const Located& a, View& newer, const Loca
     TRY_ASSIGN(const Content one, older.content(a));
     TRY_ASSIGN(const Content two, newer.content(b));
     const Ranges ranges = a.key == b.key ? touched_ranges(a.key, between, size) : Ranges{{0, size}};
-    TRY_ASSIGN(const bool equal, equal_in(one, two, ranges));
-    return !equal;
+    const auto equal = equal_in(one, two, ranges);
+    // What is damaged is not said to be the same, and keeps nobody from seeing all else.
+    if (!equal && equal.error().kind() == ErrorKind::kCorrupt) return true;
+    if (!equal) return equal.error();
+    return !*equal;
 }
 
 // Devices are told apart by their number.

@@ -41,7 +41,9 @@ using LayerPtr = std::shared_ptr<const Layer>;
 
 class Layers {
  public:
-    explicit Layers(journal::Journal& journal) : journal_(journal) {}
+    explicit Layers(journal::Journal& journal)
+        : journal_(journal),
+          pool_(std::make_shared<journal::DeltaDataPool>(&journal.checksums())) {}
 
     Result<LayerPtr> read(journal::DeltaNumber number);
     /// A layer that is readable when its delta is removed.
@@ -53,7 +55,7 @@ class Layers {
 
  private:
     journal::Journal& journal_;
-    std::shared_ptr<journal::DeltaDataPool> pool_ = std::make_shared<journal::DeltaDataPool>();
+    std::shared_ptr<journal::DeltaDataPool> pool_;
     std::map<journal::DeltaNumber, LayerPtr> layers_;
 };
 

@@ -149,4 +149,19 @@ Result<> take_for_made(Locator& locator, Capture& capture, const WantedNames& wa
                            });
 }
 
+Result<> take_displaced_for_made(journal::Attic& attic, Capture& capture) {
+    for (const ObjectKey& key : attic.list()) {
+        const std::string name = journal::Attic::file_name(key);
+        const auto own = sys::statx_at(attic.directory(), name);
+        if (!own || !S_ISDIR(own->st.st_mode)) continue;
+        TRY_ASSIGN(UniqueFd directory, sys::duplicate(attic.directory()));
+        TRY(look_below({std::make_shared<UniqueFd>(std::move(directory)), name, name},
+                       [&](const std::string&, const sys::StatX& x) -> Result<bool> {
+                           capture.take_for_made(key_of(x), x.st);
+                           return true;
+                       }));
+    }
+    return {};
+}
+
 }  // namespace unwrite::overlay

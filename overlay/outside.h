@@ -29,5 +29,7 @@ Result<std::vector<std::string>> find_outside(Locator& locator, const Capture& c
 /// All that stands at these names instead counts as made by the mount, as it is now: for a life
 /// before which nobody could look.
 Result<> take_for_made(Locator& locator, Capture& capture, const WantedNames& wanted);
+/// The same for what lies in directories of the attic: it may come back.
+Result<> take_displaced_for_made(journal::Attic& attic, Capture& capture);
 
 }  // namespace unwrite::overlay

@@ -21,6 +21,9 @@ namespace unwrite::overlay {
 /// what a commit most likely drops.
 inline constexpr std::chrono::milliseconds kCold{60'000};
 
+/// So long captured bytes have no checksums: what is dropped at once needs none.
+inline constexpr std::chrono::milliseconds kSoon{1'000};
+
 struct SessionOptions {
     bool create = true;      ///< make the state directory when absent (else kNotFound)
     bool durable = false;    ///< durability = "power"
@@ -40,6 +43,8 @@ struct SessionOptions {
     /// How long after an interval was sealed its captured bytes are compressed (kCold, but in
     /// tests; 0: also what is not worth it); without it never.
     std::optional<std::chrono::milliseconds> compress_after{};
+    /// How long after an interval was sealed its captured bytes get checksums; without it never.
+    std::optional<std::chrono::milliseconds> checksum_after = kSoon;
     /// durability = "ordered". With neither this nor `durable` only crashes of processes count.
     bool ordered = false;
 };

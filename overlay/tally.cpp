@@ -48,7 +48,7 @@ void Tally::expect(std::uint64_t files) {
 
 Leftovers Tally::forget() {
     if (state_->intervals.empty()) return nullptr;
-    return std::exchange(state_, std::make_shared<State>());
+    return std::exchange(state_, std::make_shared<State>(journal_.checksums()));
 }
 
 void Tally::sealed(journal::DeltaNumber opened) {
@@ -96,7 +96,7 @@ Result<> Tally::count_all() {
         TRY_ASSIGN(history, History::read(journal_.store()));
     }
     TRY_ASSIGN(const auto crossings, history.path_to(history.head.root));
-    state_ = std::make_shared<State>();
+    state_ = std::make_shared<State>(journal_.checksums());
     for (auto crossing = crossings.rbegin(); crossing != crossings.rend(); ++crossing) {
         if (crossing->delta != 0) add_interval(crossing->delta);
     }

@@ -17,7 +17,10 @@ namespace unwrite::overlay {
 class Tally {
  public:
     Tally(Locator& locator, journal::Journal& journal, Capture& capture)
-        : locator_(locator), journal_(journal), capture_(capture) {}
+        : locator_(locator),
+          journal_(journal),
+          capture_(capture),
+          state_(std::make_shared<State>(journal.checksums())) {}
 
     Result<std::uint64_t> files();
     /// The open interval ended as a node, and one with this delta began; nothing moved.
@@ -59,12 +62,14 @@ class Tally {
     journal::Journal& journal_;
     Capture& capture_;
     struct State {
+        explicit State(const journal::Checksums& sums)
+            : pool(std::make_shared<journal::DeltaDataPool>(&sums)) {}
         bool known = false;
         bool entangled = false;  ///< Differences::entangled: whatever is touched, all is compared
         std::uint64_t files = 0;
         std::vector<Interval> intervals{};
         std::shared_ptr<LayerStack> stack = std::make_shared<LayerStack>();  ///< their layers
-        std::shared_ptr<journal::DeltaDataPool> pool = std::make_shared<journal::DeltaDataPool>();
+        std::shared_ptr<journal::DeltaDataPool> pool;
         /// By one of the objects it is about.
         std::unordered_map<ObjectKey, std::vector<Part>> parts{};
         Directories came{};  ///< created and deleted directories, by their paths
@@ -73,7 +78,7 @@ class Tally {
         std::unordered_map<ObjectKey, ChangedNames> names_of{};  ///< of them, by what stands there
         ChangedNames moved{};
     };
-    std::shared_ptr<State> state_ = std::make_shared<State>();
+    std::shared_ptr<State> state_;
 };
 
 }  // namespace unwrite::overlay

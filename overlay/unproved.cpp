@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "overlay/path_list.h"
 #include "overlay/walk.h"
 
 namespace unwrite::overlay {
@@ -160,16 +161,11 @@ class Search {
 };
 
 Error unproved(const std::string& what, const std::vector<std::string>& paths) {
-    std::string list;
-    for (std::size_t i = 0; i < std::min(kMostShown, paths.size()); ++i)
-        list += "\n  " + paths[i];
-    if (paths.size() > kMostShown)
-        list += "\n  and " + std::to_string(paths.size() - kMostShown) + " more";
     return Error(ErrorKind::kConflict, EBUSY,
                  what +
                      ", because the power went before unwrite knew for certain what these were "
                      "before:" +
-                     list,
+                     path_list(paths, kMostShown),
                  "`unwrite restore PATH --from NODE` takes back other files; `unwrite commit` "
                  "accepts all as they are");
 }

@@ -19,6 +19,8 @@
 #pragma once
 
 #include "overlay/auditor.h"
+#include "overlay/captured_proof.h"
+#include "overlay/checksummer.h"
 #include "overlay/committer.h"
 #include "overlay/compressor.h"
 #include "overlay/history.h"
@@ -253,7 +255,12 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     /// Anything between the root and the live state.
     bool has_changes(const History& history) const;
     void tidy_up();
-    Result<> compress_all();
+    /// Nothing is written to the data of that delta from now on.
+    void is_sealed(journal::DeltaNumber delta) {
+        checksummer_.add(delta);
+        compressor_.add(delta);
+    }
+    Result<> take_sealed();
     void begin_task(const Node& root) {
         if (policed_) policed_->begin_task(root.time_ns);
     }
@@ -273,6 +280,14 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     Result<Edges> edges_to(NodeNumber target);
     RoomNeeded room_for(const Edges& edges);
     Result<> refuse_without_room(std::uint64_t copied);
+    /// Of what the edges, or the plan, need of captured bytes: kCorrupt where it is not what it
+    /// was.
+    template <typename Needed>
+    Result<> refuse_damaged(const Needed& needed) {
+        CapturedProof proof(locator_);
+        TRY(proof.need(needed));
+        return proof.refuse();
+    }
     Result<journal::Store::Changed> apply_in_any_room(const journal::Store::Change& change);
     void make_room_after(const Error& why);
     bool is_written_behind(const ObjectKey& key);
@@ -333,6 +348,7 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     Gate gate_;
     Janitor janitor_;
     Compressor compressor_;
+    Checksummer checksummer_;
     LiveTree tree_;
     Reserve reserve_;
     Locator locator_;

@@ -237,9 +237,9 @@ Result<> Workspace::write_decision(const Weighed& weighed, const Decision& decis
     crash_point("decide.after");
     if (!weighed.back.empty()) janitor_.free(capture_.begin_interval(changed.delta));
     for (const Node& node : change.add_nodes)
-        compressor_.add(node.delta);
+        is_sealed(node.delta);
     for (const Node& node : change.update_nodes)
-        compressor_.add(node.delta);
+        is_sealed(node.delta);
     return {};
 }
 
@@ -277,6 +277,7 @@ Result<Decided> Workspace::decide(const Asker& asker, const Decision& decision, 
     TRY(check_written_behind(weighed.back));
     weighed.decided.current = head_.current;
     if (dry_run) return std::move(weighed.decided);
+    TRY(refuse_damaged(weighed.back));
     const OriginNumber origin = origin_of(asker);
     if (!capture_.interval_is_empty()) {
         const DeltaNumber sealed = head_.open_delta;

@@ -87,7 +87,7 @@ Result<NodeNumber> Workspace::seal(const Seal& seal) {
     crash_point("seal.before");
     TRY_ASSIGN(const Store::Changed changed, store_sealed(change));
     crash_point("seal.after");
-    compressor_.add(capture_.delta());
+    is_sealed(capture_.delta());
     janitor_.free(capture_.begin_interval(changed.delta));
     tally_.sealed(changed.delta);
     return changed.nodes.front();
@@ -149,9 +149,10 @@ Result<> Workspace::end_pending(NodeNumber redo_tip) {
 }
 
 Result<> Workspace::apply_delta(const Delta& delta, DeltaNumber number, Meanwhile meanwhile) {
-    TRY_ASSIGN(const journal::DeltaDataPtr data,
-               journal::DeltaData::find(journal_->state_dir().deltas(), number,
-                                        std::make_shared<journal::DeltaDataPool>()));
+    TRY_ASSIGN(
+        const journal::DeltaDataPtr data,
+        journal::DeltaData::find(journal_->state_dir().deltas(), number,
+                                 std::make_shared<journal::DeltaDataPool>(&journal_->checksums())));
     const auto data_of = [&](const ObjectKey&, std::size_t) -> Result<journal::OpenData> {
         if (!data) return journal::captured_bytes_missing(number);
         return data->open();
@@ -199,7 +200,7 @@ Result<> Workspace::arrive(const Crossing& crossing, const Node& node,
     change.seals.push_back(inverse);
     crash_point("cross.arrive.before");
     TRY(store(change));
-    compressor_.add(inverse.delta);
+    is_sealed(inverse.delta);
     crash_point("cross.arrive.after");
     return {};
 }

@@ -56,7 +56,9 @@ Workspace::Workspace(std::unique_ptr<journal::Journal> journal, UniqueFd directo
       objects_(std::move(directory), root, journal_->attic()),
       capture_(objects_, *journal_, head.open_delta, options.durable),
       janitor_(objects_, capture_, *journal_, gate_),
-      compressor_(journal_->state_dir().deltas(), options.compress_after, options.durable),
+      compressor_(journal_->state_dir().deltas(), journal_->checksums(), options.compress_after,
+                  options.durable),
+      checksummer_(*journal_, options.checksum_after),
       tree_(objects_, capture_, *origins_, gate_, janitor_,
             [this](const Who& who) { return divide(who); }),
       reserve_(journal_->state_dir().fd(), options.reserve, &journal_->ballast()),
@@ -158,7 +160,7 @@ Result<std::unique_ptr<Workspace>> Workspace::open(UniqueFd directory,
         ignore(workspace->learn_what_was_made(left), "then nobody is accused");
     }
     TRY(workspace->keep_order());
-    TRY(workspace->compress_all());
+    TRY(workspace->take_sealed());
     workspace->opened_ = true;
     workspace->janitor_.sweep();
     return workspace;
@@ -211,6 +213,7 @@ Result<> Workspace::learn_what_was_made(const journal::LeftTraces& left) {
         TRY_ASSIGN(const Edges edges, edges_to(end));
         TRY(take_for_made(locator_, capture_, wanted_names(edges)));
     }
+    TRY(take_displaced_for_made(journal_->attic(), capture_));
     knows_all_made_ = true;
     return {};
 }
@@ -275,10 +278,10 @@ Result<NodeId> Workspace::look_up(const std::string& path) {
 }
 
 // In time: what an earlier life left as it was.
-Result<> Workspace::compress_all() {
+Result<> Workspace::take_sealed() {
     TRY_ASSIGN(const History history, this->history());
     for (const Node& node : history.nodes)
-        compressor_.add(node.delta);
+        is_sealed(node.delta);
     return {};
 }
 

@@ -3,6 +3,7 @@
 
 #include "overlay/closing.h"
 #include "overlay/content.h"
+#include "overlay/path_list.h"
 #include "overlay/unproved.h"
 #include "overlay/workspace.h"
 
@@ -181,6 +182,7 @@ Result<Workspace::Foreseen> Workspace::foresee(const Asker& asker, NodeNumber ta
     foreseen.copied = room_for(edges).bytes();
     foreseen.moved.to = target;
     TRY(find_behind_surely(edges, foreseen));
+    if (detail == Detail::kRough) TRY(refuse_damaged(edges));  // this is not only to be looked at
     TRY_ASSIGN(foreseen.moved.changes, inspector_.changes_to(target, detail));
     name_owners(foreseen.moved, asking);
     const auto gone = steps_on_the_way(history, target);
@@ -247,12 +249,10 @@ Result<Moved> Workspace::move(const Asker& asker, NodeNumber target, Consent con
     TRY_ASSIGN(Foreseen foreseen, foresee(asker, target, detail));
     Moved& moved = foreseen.moved;
     if (refuse_behind && !moved.behind.empty()) {
-        std::string list;
-        for (const std::string& path : moved.behind)
-            list += "\n  " + path;
         return Error(
             ErrorKind::kConflict, EBUSY,
-            "nothing was done, because these were changed outside the mount since:" + list,
+            "nothing was done, because these were changed outside the mount since:" +
+                path_list(moved.behind),
             "look at these files; `unwrite rollback nK --outside` and `unwrite discard --outside` "
             "take them back too");
     }

@@ -4,6 +4,7 @@
 
 #include "base/crash_point.h"
 #include "overlay/closing.h"
+#include "overlay/path_list.h"
 #include "overlay/path_plan.h"
 #include "overlay/unproved.h"
 #include "overlay/workspace.h"
@@ -30,31 +31,29 @@ std::set<journal::DeltaNumber> deltas_since_agents_went(const History& history) 
 }
 
 Error conflict(const std::vector<std::string>& paths) {
-    std::string list;
-    for (const std::string& path : paths)
-        list += "\n  " + path;
     return Error(ErrorKind::kConflict, EBUSY,
                  "nothing was done, because these files were changed again later, by you or by "
                  "somebody else:" +
-                     list,
+                     path_list(paths),
                  "`unwrite log PATH` shows who changed one; `unwrite restore PATH --from nK` "
                  "brings back one file, `unwrite rollback nK` everything");
 }
 
 Error outside_conflict(const std::vector<std::string>& paths) {
-    std::string list;
-    for (const std::string& path : paths)
-        list += "\n  " + path;
-    return Error(ErrorKind::kConflict, EBUSY,
-                 "nothing was done, because these were changed outside the mount:" + list,
-                 "look at these files; `unwrite rollback nK --outside` and `unwrite discard "
-                 "--outside` take them back too");
+    return Error(
+        ErrorKind::kConflict, EBUSY,
+        "nothing was done, because these were changed outside the mount:" + path_list(paths),
+        "look at these files; `unwrite rollback nK --outside` and `unwrite discard "
+        "--outside` take them back too");
 }
 
 /// The files that the bytes of a plan are in: many, where many states changed a file in parts.
 class DataOfPlan {
  public:
-    DataOfPlan(const RevertPlan& plan, int deltas) : plan_(plan), deltas_(deltas) {}
+    DataOfPlan(const RevertPlan& plan, journal::Journal& journal)
+        : plan_(plan),
+          deltas_(journal.state_dir().deltas()),
+          pool_(std::make_shared<journal::DeltaDataPool>(&journal.checksums())) {}
 
     Result<journal::OpenData> open(const ObjectKey& key, std::size_t image) {
         const journal::DeltaNumber number = plan_.data.at(key).at(image);
@@ -79,8 +78,7 @@ class DataOfPlan {
 
     const RevertPlan& plan_;
     const int deltas_;
-    const std::shared_ptr<journal::DeltaDataPool> pool_ =
-        std::make_shared<journal::DeltaDataPool>();
+    const std::shared_ptr<journal::DeltaDataPool> pool_;
     std::map<journal::DeltaNumber, journal::DeltaDataPtr> found_;
     journal::OpenData own_;
 };
@@ -118,6 +116,17 @@ std::vector<Change> changes_of(const RevertPlan& plan, Locator& locator) {
                                           : ChangeKind::kCreated;
         change.content = true;
         change.origins.assign(state.origins.begin(), state.origins.end());
+        // A file that makes way for a directory, or the other way round, goes.
+        if (exists && state.image.object &&
+            S_ISDIR((*standing)->type) != S_ISDIR(state.image.type)) {
+            Change gone = change;
+            gone.kind = ChangeKind::kDeleted;
+            gone.type = (*standing)->type & S_IFMT;
+            changes.insert_or_assign(gone.path, gone);
+            change.kind = ChangeKind::kCreated;
+            changes.insert_or_assign(change.path + '/', change);
+            continue;
+        }
         changes.insert_or_assign(change.path, change);
     }
     for (const auto& [key, image] : plan.images.objects) {
@@ -143,7 +152,6 @@ std::vector<Change> changes_of(const RevertPlan& plan, Locator& locator) {
 // The open interval is empty; it becomes the record of what the plan changes, so that this can be
 // undone like any other step.
 Result<> Workspace::apply_images(const RevertPlan& plan, NodeNumber back_to) {
-    const int deltas = journal_->state_dir().deltas();
     const journal::Pending pending{journal::Pending::Verb::kRestore, back_to, 0, 0, false};
     TRY(tree_.carry_unseen());
     tree_.capture_unseen(LiveTree::Images::kStay);
@@ -162,7 +170,7 @@ Result<> Workspace::apply_images(const RevertPlan& plan, NodeNumber back_to) {
         if (back_to == head_.current) TRY(end_pending(head_.redo_tip));
         return none_late;
     }
-    DataOfPlan data(plan, deltas);
+    DataOfPlan data(plan, *journal_);
     const auto data_of = [&](const ObjectKey& key, std::size_t image) {
         return data.open(key, image);
     };
@@ -225,6 +233,7 @@ Result<Moved> Workspace::carry_out(const Asker& asker, const RevertPlan& plan, c
     moved.merged = plan.merged;
     moved.left = plan.left;
     if (dry_run) return moved;
+    TRY(refuse_damaged(plan));
     RoomNeeded room(locator_);
     room.cross(plan.images, 0);
     TRY(refuse_without_room(room.bytes()));

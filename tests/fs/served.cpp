@@ -121,6 +121,7 @@ void Served::serve(int orders) const {
     if (!workspace) return finish(workspace.error().message());
     // All tests of this folder hold in every mode (tests/README.md).
     overlay::SessionOptions options = options_;
+    options.checksum_after = std::chrono::milliseconds(0);
     const char* cold = std::getenv("UNWRITE_COMPRESS_AFTER");
     if (cold != nullptr && std::string(cold) == "0")
         options.compress_after = std::chrono::milliseconds(0);

@@ -2,6 +2,7 @@
 
 #include "base/compression.h"
 #include "base/crc32c.h"
+#include "journal/block_checksums.h"
 #include "journal/delta_format.h"
 #include "journal/frames.h"
 #include "journal/packed_data.h"
@@ -67,6 +68,17 @@ std::vector<std::string> packed_files() {
     return {blocks + journal::encode_packed_table(table), "20000" + lines + "\n===\n" + blocks};
 }
 
+std::vector<std::string> checksums_of_files() {
+    journal::BlockChecksums sums;
+    sums.file = {12, 34};
+    sums.size = 5 * journal::kChecksumBlock + 7;
+    std::vector<std::string> all = {journal::encode_checksums(sums)};
+    sums.runs.push_back({0, {1, 2}});
+    sums.runs.push_back({3, {4, 5, 6}});
+    all.push_back(journal::encode_checksums(sums));
+    return all;
+}
+
 std::string big_endian(std::uint32_t number, int width) {
     std::string bytes;
     for (int byte = width - 1; byte >= 0; --byte)
@@ -113,6 +125,7 @@ const std::map<std::string, Seeds, std::less<>>& all_seeds() {
     static const std::map<std::string, Seeds, std::less<>> seeds = {
         {"delta", {records(), whole_file()}},
         {"packed", packed_files()},
+        {"checksums", checksums_of_files()},
         {"gitindex", git_indexes()},
         {"socket",
          {R"({"id":1,"command":"rollback","arguments":{"node":{"bytes":"Yf8="},"pop":true,"consent":"own","session":"s","cause":"{}"}})",

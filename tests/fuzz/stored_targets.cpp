@@ -1,13 +1,17 @@
 // What is read back from the disk, what arrives at the daemon's socket, and names under rules.
+#include <fcntl.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <sstream>
 
 #include "control/dispatch.h"
+#include "journal/checksums.h"
 #include "journal/delta_format.h"
 #include "journal/frames.h"
 #include "journal/packed_data.h"
@@ -90,6 +94,33 @@ void check_packed(std::string_view bytes) {
     expected(behind.ok() && *behind == 0, "there is nothing behind the end");
 }
 
+/// A directory that is removed afterwards.
+class Folder {
+ public:
+    Folder() {
+        std::string pattern = (std::filesystem::temp_directory_path() / "unwrite-XXXXXX").string();
+        expected(::mkdtemp(pattern.data()) != nullptr, "there is a directory");
+        path_ = pattern;
+        auto fd = sys::open_at(AT_FDCWD, pattern, O_RDONLY | O_DIRECTORY);
+        expected(fd.ok(), "which can be opened");
+        fd_ = *std::move(fd);
+    }
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+    ~Folder() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    int fd() const { return fd_.get(); }
+    void write(const std::string& name, std::string_view text) const {
+        expected(sys::replace_file_at(fd(), name, text, 0600).ok(), "it is written");
+    }
+
+ private:
+    std::filesystem::path path_;
+    UniqueFd fd_;
+};
+
 /// A table of what the line says: the size, then four numbers for each block.
 std::string table_of(std::string_view line) {
     journal::PackedTable table;
@@ -122,6 +153,38 @@ void delta(std::string_view input) {
         framed += journal::make_frame(static_cast<std::uint8_t>(piece.front()), piece.substr(1));
     }
     check_delta(framed);
+}
+
+// As records without and with a frame around them; what is understood is written as it was read.
+void checksums(std::string_view input) {
+    const auto bytes = std::as_bytes(std::span(input));
+    const auto sums = journal::decode_checksums(bytes);
+    if (sums) {
+        expected(journal::encode_checksums(*sums) == input, "it is read as it was written");
+        std::uint64_t end = 0;
+        for (const auto& run : sums->runs) {
+            expected(run.first >= end && !run.checksums.empty(), "runs are apart");
+            end = run.end();
+            expected(sums->of(run.first) == run.checksums.front(), "a block is found");
+            expected(!sums->of(end) || sums->of(end) == sums->of(end), "so is the next one");
+        }
+        expected(!sums->of(end), "there are none behind the last");
+    }
+    const Folder state;
+    for (const bool framed : {false, true}) {
+        state.write("checksums.log",
+                    framed ? journal::make_file_header("UNWRSUM\n", 1) +
+                                 journal::make_frame(1, std::string(8, '\1') + std::string(input))
+                           : std::string(input));
+        const auto log = journal::Checksums::open(state.fd());
+        if (!log) {
+            expected(!log.error().message().empty(), "damage is told in words");
+            continue;
+        }
+        expected(!framed || (*log)->problems().empty() == sums.has_value(), "damage is named");
+        const auto found = (*log)->find(0x0101010101010101);
+        expected(!framed || (found != nullptr) == sums.has_value(), "what is whole is found");
+    }
 }
 
 void socket(std::string_view input) {

@@ -206,6 +206,7 @@ Target target_named(std::string_view name) {
     if (name == "rpc") return rpc;
     if (name == "delta") return delta;
     if (name == "packed") return packed;
+    if (name == "checksums") return checksums;
     if (name == "socket") return socket;
     if (name == "rules") return rules;
     if (name == "gitindex") return gitindex;
@@ -213,9 +214,9 @@ Target target_named(std::string_view name) {
 }
 
 const std::vector<std::string>& target_names() {
-    static const std::vector<std::string> names = {"lp1",   "request", "newlines", "unified",
-                                                   "rpc",   "delta",   "packed",   "socket",
-                                                   "rules", "gitindex"};
+    static const std::vector<std::string> names = {"lp1",       "request", "newlines", "unified",
+                                                   "rpc",       "delta",   "packed",   "socket",
+                                                   "checksums", "rules",   "gitindex"};
     return names;
 }
 

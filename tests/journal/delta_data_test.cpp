@@ -49,7 +49,7 @@ class DeltaDataTest : public ::testing::Test {
     }
     static constexpr std::size_t kMost = 4;
     Scratch scratch_;
-    std::shared_ptr<DeltaDataPool> pool_ = std::make_shared<DeltaDataPool>(kMost);
+    std::shared_ptr<DeltaDataPool> pool_ = std::make_shared<DeltaDataPool>(nullptr, kMost);
 };
 
 TEST_F(DeltaDataTest, ADeltaWithoutBytesHasNone) {

@@ -274,13 +274,13 @@ TEST_F(Packing, ADamagedBlockIsNamedAndTheOthersAreRead) {
     const std::string text = words(1'000'000);
     capture(text);
     EXPECT_EQ(pack(), Packed::kDone);
-    ASSERT_ASSIGN(const auto none, packed_problems(deltas(), 7));
+    ASSERT_ASSIGN(const auto none, captured_problems(deltas(), 7, nullptr));
     EXPECT_TRUE(none.empty());
     ASSERT_ASSIGN(const PackedTable table,
                   read_packed_table(scratch_.open("7.dat.zst", O_RDONLY).get(), "it"));
     ASSERT_EQ(table.blocks.size(), 8U);
     flip("7.dat.zst", table.blocks[1].at + 100);
-    ASSERT_ASSIGN(const auto problems, packed_problems(deltas(), 7));
+    ASSERT_ASSIGN(const auto problems, captured_problems(deltas(), 7, nullptr));
     ASSERT_EQ(problems.size(), 1U);
     EXPECT_EQ(problems[0],
               "read deltas/7.dat.zst: the block for bytes 131072 to 262144 is damaged");
@@ -300,11 +300,11 @@ TEST_F(Packing, ADamagedTableIsAnErrorOfWhoReads) {
     EXPECT_EQ(pack(), Packed::kDone);
     ASSERT_ASSIGN(const struct stat st, sys::stat_at(deltas(), "7.dat.zst"));
     flip("7.dat.zst", static_cast<std::uint64_t>(st.st_size) - 40);
-    ASSERT_ASSIGN(const auto problems, packed_problems(deltas(), 7));
+    ASSERT_ASSIGN(const auto problems, captured_problems(deltas(), 7, nullptr));
     ASSERT_EQ(problems.size(), 1U);
     EXPECT_EQ(problems[0], "read deltas/7.dat.zst: the table of its blocks is damaged");
     ASSERT_ASSIGN(const DeltaDataPtr data,
-                  DeltaData::find(deltas(), 7, std::make_shared<DeltaDataPool>()));
+                  DeltaData::find(deltas(), 7, std::make_shared<DeltaDataPool>(nullptr)));
     ASSERT_TRUE(data);
     EXPECT_KIND(ErrorKind::kCorrupt, data->open());
     EXPECT_KIND(ErrorKind::kCorrupt, delta_data_size(deltas(), 7));

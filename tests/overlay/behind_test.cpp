@@ -103,6 +103,40 @@ TEST_F(BehindTest, AKillLeavesNothingThatAccusesS85) {
     EXPECT_EQ(text("a"), "a\n");
 }
 
+// What it made lies in the attic then, below a directory of which alone the journal speaks.
+TEST_F(BehindTest, AKillBetweenARollbackAndARedoLeavesNothingThatAccusesS85) {
+    std::string made;
+    checkpoint();
+    ASSERT_EQ(actor().mkdir("d", 0755), 0);
+    ASSERT_EQ(actor().mkdir("d/e", 0755), 0);
+    make("d/e/file", "made\n");
+    made = checkpoint();
+    checkpoint();
+    killed_after([&] {
+        ASSERT_OK(operations().rollback(World::asker(), "root", false, Consent::kAll));
+        make("other", "other\n");
+        checkpoint();
+    });
+    ASSERT_OK(operations().rollback(World::asker(), made, false, Consent::kAll));
+    EXPECT_EQ(text("d/e/file"), "made\n");
+    ASSERT_OK(operations().redo(World::asker(), 1, Consent::kAll));
+    EXPECT_EQ(text("other"), "other\n");
+    EXPECT_EQ(noticed(), Lines());
+}
+
+// A name cannot make the list say what is not so.
+TEST_F(BehindTest, ANameIsOneLineOfTheListS85S165) {
+    make("two\nlines", "x");
+    world_->reopen();
+    checkpoint();
+    replace("two\nlines", "y");
+    append_behind("two\nlines");
+    const auto moved = operations().undo(World::asker(), 1, Consent::kAll);
+    expect_conflict(moved);
+    EXPECT_NE(moved.error().message().find("\n  \"two\\nlines\""), std::string::npos)
+        << moved.error().message();
+}
+
 TEST_F(BehindTest, TheTimeOfAChangeStaysWhereOnlyAttributesGoBackS49S85) {
     ASSERT_EQ(actor().chmod("mode", 0600), 0);
     append_behind("mode");

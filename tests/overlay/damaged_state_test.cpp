@@ -1,8 +1,14 @@
 // Files of the state directory that are damaged: what depends on them is refused, and never wrong.
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <fstream>
+#include <thread>
+
+#include "journal/checksums.h"
 #include "journal/sqlite.h"
 #include "tests/overlay/looking.h"
+#include "tests/support/packing.h"
 
 namespace unwrite::tests {
 namespace {
@@ -42,6 +48,31 @@ class DamagedState : public Looking {
     }
     std::filesystem::path delta(const std::string& file) const {
         return raw() / ".unwrite" / "deltas" / file;
+    }
+    static void flip(const std::filesystem::path& file, std::uint64_t position) {
+        std::fstream text(file, std::ios::in | std::ios::out | std::ios::binary);
+        text.seekg(static_cast<std::streamoff>(position));
+        const char byte = static_cast<char>(text.get() ^ 4);
+        text.seekp(static_cast<std::streamoff>(position));
+        text.put(byte);
+    }
+    /// Opens it, and waits until all that was captured has checksums.
+    void begin_proved() {
+        overlay::SessionOptions options;
+        options.checksum_after = std::chrono::milliseconds(0);
+        world_.emplace(raw().string(), options);
+        for (const std::string number : {"1", "2"}) {
+            for (int tries = 0; !is_proved(number) && tries < 1000; ++tries)
+                std::this_thread::sleep_for(std::chrono::milliseconds(5));
+            EXPECT_TRUE(is_proved(number));
+        }
+        world_.reset();
+    }
+    bool is_proved(const std::string& number) const {
+        const auto state = sys::open_at(AT_FDCWD, (raw() / ".unwrite").string(), O_RDONLY);
+        const auto sums = state ? journal::Checksums::open(state->get())
+                                : Result<std::unique_ptr<journal::Checksums>>(state.error());
+        return sums && (*sums)->find(std::stoull(number)) != nullptr;
     }
     /// Every state is refused or exact, and a refusal changes nothing. How many were refused.
     unsigned go_everywhere(const std::string& what) {
@@ -103,6 +134,66 @@ TEST_F(DamagedState, S76_captured_bytes_that_are_missing_are_refused) {
         EXPECT_GT(go_everywhere("2.dat"), 0U);
         ASSERT_ASSIGN(const auto checked, operations().check(false));
         EXPECT_FALSE(checked.problems.empty());
+    }
+}
+
+// A disk may change a bit, and whoever copies files about may put one in the place of another.
+TEST_F(DamagedState, S76_captured_bytes_that_are_not_what_they_were_are_refused) {
+    using Damage = std::function<void()>;
+    const std::vector<std::pair<std::string, Damage>> damages = {
+        {"first bit", [this] { flip(delta("1.dat"), 0); }},
+        {"later bit", [this] { flip(delta("2.dat"), 60'000); }},
+        {"swapped",
+         [this] {
+             std::filesystem::rename(delta("1.dat"), delta("x"));
+             std::filesystem::rename(delta("2.dat"), delta("1.dat"));
+             std::filesystem::rename(delta("x"), delta("2.dat"));
+         }},
+        {"doubled",
+         [this] {
+             std::filesystem::copy_file(delta("1.dat"), delta("2.dat"),
+                                        std::filesystem::copy_options::overwrite_existing);
+         }},
+    };
+    for (const bool packed : {false, true}) {
+        for (const auto& [how, damage] : damages) {
+            make_history();
+            begin_proved();
+            damage();
+            if (packed) pack_all(raw().string());
+            begin();
+            EXPECT_GT(go_everywhere(how), 0U) << how;
+            ASSERT_ASSIGN(const auto checked, operations().check(false));
+            EXPECT_FALSE(checked.problems.empty()) << how;
+        }
+    }
+}
+
+TEST_F(DamagedState, S76_one_path_is_refused_or_exact_and_others_come_back) {
+    make_history();
+    begin_proved();
+    flip(delta("1.dat"), 10);
+    begin();
+    const Snapshot was = world_->look();
+    const auto refused = operations().restore_paths(World::asker(), {"big"}, "root", false);
+    EXPECT_KIND(ErrorKind::kCorrupt, refused);
+    EXPECT_NE(failure_of(refused).find("\n  big"), std::string::npos) << failure_of(refused);
+    EXPECT_EQ(difference(was, world_->look()), "");
+    EXPECT_EQ(changes().size(), 6U) << "it is listed as all else is";
+    ASSERT_OK(operations().restore_paths(World::asker(), {"gone"}, "root", false));
+    EXPECT_EQ(world_->look().at("gone"), states_.front().at("gone"));
+}
+
+// Nothing that was captured is lost with it.
+TEST_F(DamagedState, S76_without_the_checksums_all_comes_back) {
+    for (const bool removed : {true, false}) {
+        make_history();
+        begin_proved();
+        const auto file = raw() / ".unwrite/checksums.log";
+        if (removed) std::filesystem::remove(file);
+        if (!removed) flip(file, 30);
+        begin();
+        EXPECT_EQ(go_everywhere("checksums.log"), 0U);
     }
 }
 
