@@ -53,9 +53,23 @@ Result<> RevertPlanner::check_names() {
         TRY_ASSIGN(const bool needed, check_name(state.image));
         if (!needed) unneeded.push_back(at);
     }
-    for (const NameKey& at : unneeded)
-        plan_.images.names.erase(at);
+    for (const NameKey& at : unneeded) {
+        TRY_ASSIGN(const bool is_left, is_left_elsewhere(at));
+        if (!is_left) {
+            plan_.images.names.erase(at);
+        } else {
+            plan_.images.names.at(at).image = {at, std::nullopt, 0};
+        }
+    }
     return {};
+}
+
+// The name lies in what the plan removes: it goes along, unless what stands there stays by another
+// name. That would have one name more than anybody sees.
+Result<bool> RevertPlanner::is_left_elsewhere(const NameKey& at) {
+    if (!live_.path(at.parent)) return false;
+    TRY_ASSIGN(const auto now, live_.at(at));
+    return now && !S_ISDIR(now->type) && planned_.path(now->key).has_value();
 }
 
 // False when the name lies in what the plan removes, or nothing was there and its directory is
@@ -65,7 +79,7 @@ Result<bool> RevertPlanner::check_name(const NameImage& image) {
         if (!image.object ||
             stood_in_removed(image.at, first_selected(touches_.names.at(image.at))->layer))
             return false;
-        conflict_at(image.at, image.at.name, image.at.parent);
+        conflict_at(image.at, path_once(image.at), image.at.parent);
         return false;
     }
     if (!image.object) return true;
@@ -103,7 +117,7 @@ bool RevertPlanner::stood_in_removed(const NameKey& at, const LayerPtr& layer) {
     ObjectKey parent = at.parent;
     for (int steps = 0; steps < kMostSteps && parent != live_names_->root(); ++steps) {
         const auto name = then.name_of(parent);
-        if (!name) return false;
+        if (!name) return true;  // that directory was not there yet
         const auto touched = touches_.names.find(*name);
         if (touched != touches_.names.end()) {
             const auto first = first_selected(touched->second);

@@ -47,6 +47,15 @@ void RevertPlanner::conflict_at(const NameKey& at, std::optional<std::string> pa
     conflict(std::move(path), key);
 }
 
+// Of a name whose directory may be gone.
+std::string RevertPlanner::path_once(const NameKey& at) {
+    if (auto path = live_.path(at)) return *std::move(path);
+    for (std::size_t part = touches_.parts.size(); part-- > 0;) {
+        if (const auto then = view_before(part).path(at)) return *then + " (removed since)";
+    }
+    return at.name;
+}
+
 void RevertPlanner::conflict_in(const ObjectKey& key, std::optional<std::string> path) {
     blockers_.objects.insert(key);
     conflict(std::move(path), key);
@@ -92,10 +101,8 @@ Result<> RevertPlanner::plan_replaced() {
             if (key == file.outcome || !is_elsewhere) settled_.insert(key);
         }
     }
-    for (const NameKey& at : contested_) {
-        auto path = live_.path(at);
-        conflict_at(at, path ? std::move(path) : at.name, at.parent);
-    }
+    for (const NameKey& at : contested_)
+        conflict_at(at, path_once(at), at.parent);
     return {};
 }
 

@@ -36,6 +36,7 @@ class RevertPlanner {
     Result<> check_last_names();
     void check_moved_on();
     Result<> check_names();
+    Result<bool> is_left_elsewhere(const NameKey& at);
     Result<bool> check_name(const journal::NameImage& image);
     bool came_back_at(const NameKey& at, const ObjectKey& key);
     bool stood_in_removed(const NameKey& at, const LayerPtr& layer);
@@ -52,6 +53,7 @@ class RevertPlanner {
     }
     void conflict(std::optional<std::string> path, const ObjectKey& key);
     void conflict_at(const NameKey& at, std::optional<std::string> path, const ObjectKey& key);
+    std::string path_once(const NameKey& at);
     void conflict_in(const ObjectKey& key, std::optional<std::string> path);
     void block_way_to(ObjectKey key);
 

@@ -49,6 +49,23 @@ Result<> check_session(const std::string& name) {
                  "begin with - or :, and has no .. or control characters");
 }
 
+bool is_agents(const Origins& origins, OriginNumber origin) {
+    const auto rows = origins.rows({origin});
+    return !rows.empty() && rows.front().agent;
+}
+
+// Whoever goes back to a name of theirs does not arrive where an agent wants them.
+Result<> refuse_users_name(const History& history, const Origins& origins, const std::string& name,
+                           OriginNumber origin) {
+    if (name.empty() || !is_agents(origins, origin)) return {};
+    const auto taken = history.resolve(name, 0);
+    if (!taken || is_agents(origins, history.nodes.at(*taken).origin)) return {};
+    return Error(ErrorKind::kConflict, EEXIST,
+                 "checkpoint " + name + ": the user has a checkpoint of that name, n" +
+                     std::to_string(*taken),
+                 "choose another name");
+}
+
 }  // namespace
 
 Result<Node> Workspace::checkpoint(const Asker& asker, NodeKind kind, const std::string& name,
@@ -57,9 +74,11 @@ Result<Node> Workspace::checkpoint(const Asker& asker, NodeKind kind, const std:
     const OriginNumber origin = origin_of(asker);
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
     TRY(closing.refuse_if_unable("checkpoint"));
+    TRY_ASSIGN(const History before, history());
+    TRY(refuse_users_name(before, *origins_, name, origin));
     TRY_ASSIGN(const NodeNumber number, make_node(asker, kind, name, text, origin));
-    TRY_ASSIGN(const History history, this->history());
-    return history.nodes.at(number);
+    TRY_ASSIGN(const History now, history());
+    return now.nodes.at(number);
 }
 
 Result<NodeNumber> Workspace::make_node(const Asker& asker, NodeKind kind, const std::string& name,

@@ -1,5 +1,6 @@
 // A file with two names of which one, or both, became another file: each name is told, accepted and
 // taken back by itself.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 
 #include "tests/overlay/looking.h"
@@ -112,6 +113,46 @@ TEST_F(Linked, S55_S62_AcceptingTheOldFileAcceptsTheNameThatItHad) {
     EXPECT_EQ(decided.needed.front().path, "a");
     EXPECT_EQ(decided.needed.front().reason, "b was the same file");
     EXPECT_THAT(changes(), IsEmpty());
+    is_sound();
+}
+
+// A directory that goes takes no name along of what stays.
+TEST_F(Linked, S49_AFileThatComesBackFromANewDirectoryHasItsNamesAlone) {
+    before("m", "m\n");
+    begin();
+    const std::string node = [this] {
+        EXPECT_EQ(actor().mkdir("made", 0755), 0);
+        EXPECT_EQ(actor().mkdir("made/below", 0755), 0);
+        EXPECT_EQ(actor().rename("m", "made/below/m", 0), 0);
+        EXPECT_EQ(actor().link("made/below/m", "made/other"), 0);
+        return checkpoint();
+    }();
+    make("z", "z\n");
+    checkpoint();
+    const Snapshot then = world_->look();
+    ASSERT_OK(operations().revert(World::asker(), node, false));
+    EXPECT_EQ(std::filesystem::hard_link_count(raw() / "m"), 2) << "its own, and the anchor";
+    ASSERT_OK(operations().redo(World::asker(), 1, overlay::Consent::kAll));
+    EXPECT_EQ(difference(then, world_->look()), "");
+    is_sound();
+}
+
+TEST_F(Linked, S57_AnExchangeWithAFileOfANewDirectoryIsTakenBack) {
+    before("old/e", "old\n");
+    begin();
+    EXPECT_EQ(actor().mkdir("made", 0755), 0);
+    make("made/x", "new\n");
+    EXPECT_EQ(actor().rename("made/x", "old/e", RENAME_EXCHANGE), 0);
+    const std::string node = checkpoint();
+    make("z", "z\n");
+    checkpoint();
+    const Snapshot then = world_->look();
+    ASSERT_OK(operations().revert(World::asker(), node, false));
+    EXPECT_EQ(text("old/e"), "old\n");
+    EXPECT_FALSE(std::filesystem::exists(raw() / "made"));
+    EXPECT_EQ(std::filesystem::hard_link_count(raw() / "old/e"), 2) << "its own, and the anchor";
+    ASSERT_OK(operations().redo(World::asker(), 1, overlay::Consent::kAll));
+    EXPECT_EQ(difference(then, world_->look()), "");
     is_sound();
 }
 

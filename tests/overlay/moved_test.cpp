@@ -126,6 +126,19 @@ TEST_F(Moved, AnOlderDirectoryRestoredByPathS49) {
     EXPECT_EQ(difference(then, world_->look()), "");
 }
 
+// So whoever asks before a file goes asks.
+TEST_F(Moved, S76_AFileThatMakesWayForADirectoryIsSaidToGo) {
+    before("was/f", "v\n");
+    begin();
+    const std::string node = checkpoint();
+    ASSERT_EQ(actor().unlink("was/f"), 0);
+    ASSERT_EQ(actor().rmdir("was"), 0);
+    make("was", "precious\n");
+    const auto moved = operations().restore_paths(World::asker(), {"was/f"}, node, true);
+    ASSERT_TRUE(moved.ok()) << moved.error().message();
+    EXPECT_EQ(lines_of(moved->changes), (Lines{"deleted was", "created was/", "created was/f"}));
+}
+
 TEST_F(Moved, S76_AFileOfAMovedDirectoryIsNotRestoredElsewhere) {
     before("d/e/a", "one\n");
     begin();

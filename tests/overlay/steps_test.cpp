@@ -189,6 +189,20 @@ TEST_F(Stepping, S57_AMarkedEditIsAStepAndAFailedOneIsNone) {
     EXPECT_EQ(files(), (Lines{"mine", "old"}));
 }
 
+// Else the user would go back to where an agent wants them.
+TEST_F(Stepping, S57_S60_AnAgentDoesNotTakeTheNameOfACheckpointOfTheUser) {
+    const std::string mine = checkpoint("before");
+    const auto number = begin_run(kOne, "work");
+    overlay::Asker agent = World::asker();
+    agent.pid = kOne;
+    const auto taken = operations().checkpoint(agent, overlay::NodeKind::kCheckpoint, "before", "");
+    EXPECT_KIND(ErrorKind::kConflict, taken);
+    EXPECT_NE(failure_of(taken).find("of that name, " + mine), std::string::npos);
+    EXPECT_NE(checkpoint_by(kOne, "after"), "");
+    EXPECT_NE(checkpoint("after"), "") << "the user takes any name";
+    end_run(number);
+}
+
 TEST_F(Stepping, S57_RollbackGoesToTheNewestCheckpointAlsoWithoutAName) {
     EXPECT_KIND(ErrorKind::kNotFound, rollback(""));
     make("a", "user");
