@@ -28,7 +28,7 @@ std::string who_asks(const overlay::Question& question) {
     const std::string program = question.executable.substr(question.executable.rfind('/') + 1);
     return fmt::format("{} ({}process {})",
                        question.agent ? harmless(question.session) : std::string("the user"),
-                       program.empty() ? "" : harmless(program) + ", ", question.pid);
+                       program.empty() ? "" : quote_name(program) + ", ", question.pid);
 }
 
 /// Whoever is asked must be able to answer: the terminal is its for so long.

@@ -57,7 +57,8 @@ const AuditEntry* newest_of_a_path(const Refused& refused) {
 
 /// The program that was refused, such as "cat"; of a change the call as well: "create by sh".
 std::string how_words(const AuditEntry& entry) {
-    const std::string program = harmless(entry.executable.substr(entry.executable.rfind('/') + 1));
+    const std::string program =
+        quote_name(entry.executable.substr(entry.executable.rfind('/') + 1));
     if (entry.path.empty()) return {};
     if (overlay::kind_of(entry) == RefusedKind::kRead) return program.empty() ? "read" : program;
     return harmless(entry.operation) + (program.empty() ? "" : " by " + program);
@@ -106,7 +107,7 @@ std::string refusal_words(const AuditEntry& entry) {
     counts[static_cast<int>(overlay::kind_of(entry))] = entry.count;
     const std::string program = entry.executable.substr(entry.executable.rfind('/') + 1);
     return fmt::format("{} by {}{}, {}: {}", count_words(counts[0], counts[1], counts[2]),
-                       who(entry), program.empty() ? "" : " (" + harmless(program) + ")",
+                       who(entry), program.empty() ? "" : " (" + quote_name(program) + ")",
                        time_words(entry.time_ns), rule_words(entry));
 }
 

@@ -22,6 +22,19 @@ namespace unwrite::cli {
 namespace {
 
 constexpr std::string_view kReadOnly = "Read-only file system";
+// Whatever the command wrote last, what comes now can be read: an unfinished control ends; the
+// whole screen scrolls (the cursor stays where it is); and there are no colours, no concealment, no
+// other characters, no inserting and no waiting for a screen to be whole. ECMA-48 and the controls
+// of xterm.
+constexpr std::string_view kReadable =
+    "\x18\x1b\\\x1b"
+    "7\x1b[?6l\x1b[r\x1b"
+    "8\x1b[0m\x1b(B\x0f\x1b[4l\x1b[?5l\x1b[?7h\x1b[?25h\x1b[?2026l";
+// The colours that the user's terminal begins with.
+constexpr std::string_view kUsualColours = "\x1b]104\a\x1b]110\a\x1b]111\a";
+constexpr char kEscape = '\x1b';
+constexpr char kShiftOut = '\x0e';
+
 constexpr int kLookMs = 250;  ///< how often a run in the background looks whether it is in front
 /// What goes on after its run (--leave-running) may write without an end.
 constexpr std::chrono::seconds kLongestDrain(2);
@@ -153,6 +166,7 @@ void TerminalRelay::arrange() {
     if (raw_ && !wanted && in_front) ::tcsetattr(STDIN_FILENO, TCSADRAIN, &usual_);
     raw_ = wanted;
     lock.lock();
+    if (held && !yielded_) make_readable();
     yielded_ = held;
     changed_.notify_all();
 }
@@ -163,7 +177,19 @@ void TerminalRelay::hang_up(Copying& copying) {
     copying.has_ended = true;
 }
 
+void TerminalRelay::make_readable() {
+    if (has_escapes_) show(kReadable);
+    if (has_strings_) show(kUsualColours);
+}
+
 void TerminalRelay::look_at(std::string_view output) {
+    for (const char byte : output) {
+        const auto code = static_cast<unsigned char>(byte);
+        // Some terminals take single bytes beyond ASCII for controls.
+        has_escapes_ = has_escapes_ || byte == kEscape || byte == kShiftOut || code >= 0x80;
+        has_strings_ = has_strings_ || code == 0x9d || (last_ == kEscape && byte == ']');
+        last_ = byte;
+    }
     if (saw_read_only_) return;
     end_ += output;
     saw_read_only_ = end_.find(kReadOnly) != std::string::npos;
@@ -253,7 +279,8 @@ void TerminalRelay::copy() {
     while (!stop_) {
         if (hung_up_ && master_) hang_up(copying);
         arrange();
-        const int master = master_.get();
+        // Whoever asks a question is not drawn over.
+        const int master = yielded_ ? -1 : master_.get();
         const short wanted = static_cast<short>(POLLIN | (copying.keys.empty() ? 0 : POLLOUT));
         std::array<struct pollfd, 5> watched = {{
             {wake_.get(), POLLIN, 0},
@@ -262,7 +289,7 @@ void TerminalRelay::copy() {
             {master, wanted, 0},
             {raw_ && copying.keys.empty() ? STDIN_FILENO : -1, POLLIN, 0},
         }};
-        const bool waits_for_front = master >= 0 && !raw_;
+        const bool waits_for_front = master_ && !raw_;
         if (::poll(watched.data(), watched.size(), waits_for_front ? kLookMs : -1) < 0) continue;
         std::uint64_t count = 0;
         if (watched[0].revents != 0 && ::read(wake_.get(), &count, sizeof count) < 0) continue;
@@ -275,6 +302,7 @@ void TerminalRelay::copy() {
     drain(copying);
     hang_up(copying);
     arrange();
+    make_readable();
 }
 
 }  // namespace unwrite::cli

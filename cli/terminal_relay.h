@@ -40,8 +40,8 @@ class TerminalRelay {
     /// Whether the command reads lines, with what is typed on show: then somebody else may ask.
     bool reads_lines();
 
-    /// While it lives, what is typed does not go to the command, and the user's terminal reads
-    /// lines. `relay` may be null.
+    /// While it lives, what is typed does not go to the command, what that writes waits, and the
+    /// user's terminal reads lines and shows what is written to it. `relay` may be null.
     class Hold {
      public:
         explicit Hold(TerminalRelay* relay);
@@ -67,6 +67,7 @@ class TerminalRelay {
     void put_keys(Copying& copying);
     bool copy_output(Copying& copying);
     void look_at(std::string_view output);
+    void make_readable();
     void drain(Copying& copying);
     void hang_up(Copying& copying);
 
@@ -79,6 +80,9 @@ class TerminalRelay {
     std::thread thread_;
     bool& saw_read_only_;  ///< the thread's
     std::string end_;      ///< the thread's: of the output, what may be the beginning of the words
+    bool has_escapes_ = false;  ///< the thread's: there were controls in the output
+    bool has_strings_ = false;  ///< the thread's: some that change what a colour is
+    char last_ = '\0';          ///< the thread's: byte of the output
     bool is_known_ = false;  ///< the thread's: in the background a shell has the terminal its way
     bool raw_ = false;       ///< the thread's: the user's terminal hands on each key
     std::atomic<bool> stop_{false};

@@ -364,6 +364,33 @@ S44_five_hundred_sleepers() {
     same start
 }
 
+S44_S54_a_question_is_seen_whatever_the_command_writes() {
+    needs python3
+    asks 10m
+    echo one >"$W/asked/a"
+    cat >"$W/draws" <<'SCRIPT'
+( sleep 1; printf '\033[2J\033[HAll tests passed. Go on with the next? [y]es, [n]o '; sleep 20 ) &
+printf '\033[8m\033[30;40m\033(0\033]11;rgb:00/00/00\a\033]0;never ended'
+echo more >>asked/a
+kill $!
+SCRIPT
+    begin
+    python3 "$here/terminal.py" --wait 3 "[l]ater=n" -- \
+        "$program" run --on-exit keep -- sh draws >"$scratch/out" ||
+        { cat "$scratch/out" >&2; fail "the question was not asked"; }
+    python3 - "$scratch/out" <<'CHECK' || { cat -v "$scratch/out" >&2; fail "it can be hidden"; }
+import sys
+shown = open(sys.argv[1], newline="").read()
+begin, end = shown.index("never ended"), shown.index("Question 1:")
+between, asked = shown[begin:end], shown[end:shown.index("\x1b[2J")]
+for control in ("\x18", "\x1b\\", "\x1b[0m", "\x1b(B", "\x0f", "\x1b]111\a"):
+    assert control in between, repr(control)
+assert asked.rstrip().endswith("n") and "[l]ater" in asked, "something was written over the question"
+CHECK
+    equal asked/a one
+    end
+}
+
 S44_S54_a_run_asks_on_its_terminal() {
     needs python3
     asks 10m

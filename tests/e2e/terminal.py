@@ -1,9 +1,9 @@
 """Runs a program on a plain terminal of its own (no colours, no full screen) and answers its questions.
 
-    terminal.py [--columns N] "QUESTION=ANSWER" ... -- PROGRAM ARGUMENTS...
+    terminal.py [--columns N] [--wait SECONDS] "QUESTION=ANSWER" ... -- PROGRAM ARGUMENTS...
 
 Each question must turn up in the output, in this order; its answer is typed then, with Enter behind it; "^C" and "^D"
-are those keys. Prints everything that was shown and ends with the program's exit status, or 99 when a question did not
+are those keys. With --wait an answer is typed only when that time has passed since its question came. Prints everything that was shown and ends with the program's exit status, or 99 when a question did not
 come within twenty seconds.
 """
 
@@ -24,6 +24,10 @@ def main():
     if sys.argv[1] == "--columns":
         columns = int(sys.argv[2])
         del sys.argv[1:3]
+    wait = 0.0
+    if sys.argv[1] == "--wait":
+        wait = float(sys.argv[2])
+        del sys.argv[1:3]
     dashes = sys.argv.index("--")
     dialogue = [word.rsplit("=", 1) for word in sys.argv[1:dashes]]
     pid, terminal = pty.fork()
@@ -35,8 +39,16 @@ def main():
     shown = b""
     searched = 0
     end = time.monotonic() + 20
+    typing = []  # what is to be typed, and when
     while True:
-        ready, _, _ = select.select([terminal], [], [], max(0, end - time.monotonic()))
+        now = time.monotonic()
+        while typing and typing[0][0] <= now:
+            os.write(terminal, typing.pop(0)[1])
+            end = now + 20
+        next_time = min([end] + [when for when, _ in typing])
+        ready, _, _ = select.select([terminal], [], [], max(0, next_time - now))
+        if not ready and time.monotonic() < end:
+            continue
         if not ready:
             sys.stdout.write(shown.decode(errors="replace") + "\nno answer was asked for in time\n")
             os.kill(pid, 9)
@@ -51,8 +63,7 @@ def main():
         while dialogue and (at := shown.find(dialogue[0][0].encode(), searched)) >= 0:
             question, answer = dialogue.pop(0)
             searched = at + len(question)
-            os.write(terminal, KEYS.get(answer, answer.encode() + b"\n"))
-            end = time.monotonic() + 20
+            typing.append((time.monotonic() + wait, KEYS.get(answer, answer.encode() + b"\n")))
     sys.stdout.write(shown.decode(errors="replace").replace("\r\n", "\n"))
     status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     if dialogue:
