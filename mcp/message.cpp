@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "edit/text_safety.h"
+
 namespace unwrite::mcp {
 
 namespace {
@@ -77,6 +79,33 @@ Json id_in(std::string_view text) {
     return search.id();
 }
 
+// "\ud83d" for the first half of a surrogate pair that has no other half; empty: there is none.
+std::string half_of_pair(std::string_view text) {
+    constexpr std::size_t length = 6;
+    const auto is_half = [&](std::size_t at, std::string_view kinds) {
+        if (at + length > text.size() || text[at] != '\\' || text[at + 1] != 'u') return false;
+        const bool is_surrogate = text[at + 2] == 'd' || text[at + 2] == 'D';
+        return is_surrogate && kinds.find(text[at + 3]) != std::string_view::npos;
+    };
+    for (std::size_t at = text.find('\\'); at < text.size(); at = text.find('\\', at)) {
+        const bool is_first = is_half(at, "89abAB");
+        const bool is_pair = is_first && is_half(at + length, "cdefCDEF");
+        if (!is_pair && (is_first || is_half(at, "cdefCDEF")))
+            return std::string(text.substr(at, length));
+        at += is_pair ? 2 * length : 2;
+    }
+    return "";
+}
+
+// The protocol wants no id here, but a client without it waits for the answer for ever.
+ProtocolError unreadable(std::string_view line) {
+    std::string why = "the line is not JSON. Send each message as JSON.";
+    if (const std::string half = half_of_pair(line); !half.empty())
+        why = "a text has half of a surrogate pair (" + half + "). Send the request without it.";
+    if (!edit::is_utf8(line)) why = "the line is not UTF-8. Send the request in UTF-8.";
+    return {ErrorCode::kParse, "Parse error: " + why, nullptr, id_in(line)};
+}
+
 Line only(ProtocolError error) {
     return {{std::move(error)}, false};
 }
@@ -100,8 +129,7 @@ Line parse_line(std::string_view line) {
     if (is_too_deep(line))
         return only(invalid("Invalid Request: the message is too deep", id_in(line)));
     const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-    if (json.is_discarded())
-        return only({ErrorCode::kParse, "Parse error: this is not JSON", nullptr, nullptr});
+    if (json.is_discarded()) return only(unreadable(line));
     if (!json.is_array()) return {{parse_message(json)}, false};
     if (json.empty()) return only(invalid("Invalid Request: the batch is empty"));
     if (json.size() > kMaxBatch) return only(invalid("Invalid Request: the batch is too large"));

@@ -53,8 +53,8 @@ struct Line {
 };
 Line parse_line(std::string_view line);
 
-/// The id of a message that is too large to be kept, found while it passes by: a short member of
-/// the outermost object, wherever it stands. Clients often write it last.
+/// The id of a message that is not parsed (it is too large, or not JSON), found while it passes by:
+/// a short member of the outermost object, wherever it stands. Clients often write it last.
 class IdSearch {
  public:
     void pass(char c);

@@ -48,6 +48,26 @@ TEST(Message, S162_the_id_of_a_message_that_is_too_large_comes_back) {
     EXPECT_TRUE(id(R"({"id":")" + much + R"("})").is_null());
 }
 
+TEST(Message, S2_a_line_that_is_not_json_is_answered_with_its_id) {
+    const auto error = [](const std::string& line) {
+        return std::get<ProtocolError>(parse_line(line).messages.front());
+    };
+    const ProtocolError half = error(
+        R"({"jsonrpc":"2.0","id":7,"method":"x","params":{"a":"\\","b":"\ud83d\ude00 \ud800"}})");
+    EXPECT_EQ(half.code, ErrorCode::kParse);
+    EXPECT_EQ(half.id, 7);
+    EXPECT_NE(half.message.find("half of a surrogate pair (\\ud800)"), std::string::npos)
+        << half.message;
+    EXPECT_NE(error(R"({"id":"a","b":"\uDC00"})").message.find("\\uDC00"), std::string::npos);
+    const ProtocolError bytes = error("{\"id\":8,\"method\":\"\xff\"}");
+    EXPECT_EQ(bytes.id, 8);
+    EXPECT_NE(bytes.message.find("not UTF-8"), std::string::npos) << bytes.message;
+    const ProtocolError open = error(R"({"method":"x","id":9,"params":{)");
+    EXPECT_EQ(open.id, 9);
+    EXPECT_EQ(open.message, "Parse error: the line is not JSON. Send each message as JSON.");
+    EXPECT_TRUE(error(R"({"id":)").id.is_null());
+}
+
 TEST(Message, requests_notifications_and_responses_are_told_apart) {
     const Line parsed =
         parse_line(R"([{"jsonrpc":"2.0","id":1,"method":"x"},{"jsonrpc":"2.0","method":"y"},)"
