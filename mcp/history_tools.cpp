@@ -47,14 +47,26 @@ Result<ToolAnswer> status(ToolSession& session, const Json& json) {
     return answer;
 }
 
+// Below the top, as the daemon takes them. One that is the top itself means all of it: no paths.
+Result<std::vector<std::string>> paths_below(Room& room, const std::vector<std::string>& given) {
+    std::vector<std::string> paths;
+    for (const std::string& path : given) {
+        TRY_ASSIGN(std::string below, room.files().relative(path));
+        paths.push_back(std::move(below));
+    }
+    const bool is_all = std::find(paths.begin(), paths.end(), "") != paths.end();
+    return is_all ? std::vector<std::string>() : paths;
+}
+
 Result<ToolAnswer> diff(ToolSession& session, const Json& json) {
     TRY_ASSIGN(const Arguments arguments,
                Arguments::check(json, {"from", "to", "paths", "only_names"}));
     TRY_ASSIGN(const std::string from, arguments.name("from"));
     TRY_ASSIGN(const std::string to, arguments.name("to"));
-    TRY_ASSIGN(const std::vector<std::string> paths, arguments.texts("paths"));
+    TRY_ASSIGN(const std::vector<std::string> given, arguments.texts("paths"));
     TRY_ASSIGN(const bool only_names, arguments.flag("only_names"));
     TRY_ASSIGN(const auto room, session.enter());
+    TRY_ASSIGN(const std::vector<std::string> paths, paths_below(*room, given));
     TRY_ASSIGN(const std::vector<overlay::FileDiff> diffs,
                room->operations().diff(from, to, paths, !only_names));
     std::vector<overlay::Change> changes;
@@ -71,10 +83,13 @@ Result<ToolAnswer> diff(ToolSession& session, const Json& json) {
 
 Result<ToolAnswer> log(ToolSession& session, const Json& json) {
     TRY_ASSIGN(const Arguments arguments, Arguments::check(json, {"path", "all", "limit"}));
-    TRY_ASSIGN(const std::string path, arguments.name("path"));
+    TRY_ASSIGN(std::string path, arguments.name("path"));
     TRY_ASSIGN(const bool all, arguments.flag("all"));
     TRY_ASSIGN(const auto limit, arguments.number("limit", 1, kMostNodes));
     TRY_ASSIGN(const auto room, session.enter());
+    if (!path.empty()) {
+        TRY_ASSIGN(path, room->files().relative(path));
+    }
     TRY_ASSIGN(const overlay::Log log, room->operations().log(path, all, true));
     const std::size_t most = limit.value_or(20);
     return ToolAnswer{

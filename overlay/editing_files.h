@@ -51,6 +51,10 @@ class EditFiles final : public edit::Files, public edit::UndoFiles {
     /// "Path 'p' matched denied pattern 'q'").
     Result<edit::FileState> look(const std::string& path, std::uint64_t max_bytes) override;
 
+    /// The same by its words alone, "" for the root: what it names need not be there, and a link
+    /// stays a link.
+    Result<std::string> relative(const std::string& path) const;
+
     // These take FileState::path.
     /// Writes and syncs what put() of the same path shall put in place.
     Result<> prepare(const std::string& path, const std::string& bytes,
@@ -99,7 +103,6 @@ class EditFiles final : public edit::Files, public edit::UndoFiles {
     std::optional<std::string> below_root(const std::string& absolute) const;
     /// Where a link at `path` leads, by its words alone; empty: not below the root.
     std::string led_to(const std::string& path, const std::string& link) const;
-    Result<std::string> relative(const std::string& path) const;
     std::string without_absolute_links(const std::string& relative) const;
     Result<std::string> resolved(const std::string& relative, unsigned links) const;
     Result<Place> place_of(const std::string& path) const;

@@ -1,5 +1,5 @@
 # The tools of an agent: `unwrite mcp` as its clients speak to it (tools_client.py, approving_client.py, owners_client.py,
-# foreign_client.py, killed_client.py, racing_client.py, answers_client.py, rollback_client.py,
+# foreign_client.py, killed_client.py, racing_client.py, answers_client.py, advice_client.py, rollback_client.py,
 # judged_client.py), and read, edit and apply.
 # shellcheck shell=bash
 
@@ -21,6 +21,12 @@ S140_S155_S160_errors_that_say_what_to_do() {
     small_disk 64M
     begin
     python3 "$here/answers_client.py" to_act_on "$program" "$W" "$daemon"
+    cd /
+}
+
+S132_S140_S163_advice_that_can_be_followed() {
+    begin
+    python3 "$here/advice_client.py" all_of_it "$program" "$W"
     cd /
 }
 

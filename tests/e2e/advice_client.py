@@ -1,0 +1,50 @@
+"""What a model met that tried the tools without knowing them: each refusal says what to do, names the path that was given
+and no other, and an answer's advice can be followed. Used by tools.sh."""
+
+import json
+import os
+import subprocess
+import sys
+
+from answers_client import Walk, expect
+from judged_client import Watching, begun, open_question, unwrite
+from tools_client import Client, check, get, lp1, put, replace
+
+
+def paths_of_history(walk):
+    put("src/a.c", b"one\n")
+    put("other", b"one\n")
+    top = os.getcwd()
+    for path in ("src", "./src/", top + "/src", top + "/./src/a.c"):
+        shown, _ = walk.call("diff", paths=[path], only_names=True)
+        check([one["path"] for one in shown["changes"]] in (["src"], ["src/a.c"]), (path, shown))
+    for path in (".", top):
+        shown, _ = walk.call("diff", paths=["src/none", path], only_names=True)
+        check(len(shown["changes"]) > 1, (path, shown))
+    walk.call("checkpoint")
+    for path in (top + "/src", "src/"):
+        nodes = walk.call("log", path=path)[0]["nodes"]
+        check(nodes and all("src" in json.dumps(node["changes"]) for node in nodes), (path, nodes))
+    check(walk.call("log", path=top)[0]["nodes"], "the top is everything")
+    for path in ("../x", "src/../../x", "/etc", top + "x"):
+        for name, arguments in (("diff", {"paths": ["src", path]}), ("log", {"path": path})):
+            answer = expect(walk.call(name, **arguments), None, None, ["relative to its top"], status="error")
+            check(f"(attempted: {path}," in answer, answer)
+
+
+PARTS = [paths_of_history]
+
+
+def all_of_it(program, directory, *names):
+    os.chdir(directory)
+    os.makedirs("src")
+    client = Client(program, directory, "modern", ("--revert-to-state",))
+    walk = Walk(client)
+    for part in PARTS:
+        if not names or part.__name__ in names:
+            part(walk)
+    client.end()
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]](*sys.argv[2:])
