@@ -28,6 +28,7 @@ struct FileState {
     std::uint32_t mode = 0;  ///< permission bits of st_mode; 0 when absent
     std::string link{};      ///< of a symbolic link: what is written in it
     std::string leads_to{};  ///< and where that is; empty: not below the root
+    std::string object{};    ///< of a file with several names: the same for each; else empty
 };
 
 /// Why what stands there cannot be edited or read; nothing when it is a file, or absent. The text
@@ -59,6 +60,7 @@ struct PlannedFile {
     std::uint32_t mode_before = 0;  ///< permission bits, when it existed
     Digest hash_before{};           ///< what must still be there when the plan is carried out
     Digest hash_after{};
+    std::string object{};              ///< FileState::object
     std::optional<bool> executable{};  ///< set the mode's x bits so; nothing: leave them
 };
 

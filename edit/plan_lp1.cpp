@@ -106,7 +106,9 @@ Result<EditPlan> plan_lp1(std::string_view patch, const Settings& settings, File
     Lp1Planner planner(settings, files, seen, response);
     for (const Lp1Section& section : *sections)
         TRY(planner.add(section));
-    return std::move(planner).finish();
+    EditPlan plan = std::move(planner).finish();
+    TRY(check_names(plan, response));
+    return plan;
 }
 
 AnsweredPlan plan_patch(const PatchRequest& request, const Settings& settings, Files& files,

@@ -205,7 +205,9 @@ Result<EditPlan> plan_unified(std::string_view patch, unsigned strip, const Sett
     planner.note_renames(*parsed);
     for (const FilePatch& file : *parsed)
         TRY(planner.add(file));
-    return std::move(planner).finish();
+    TRY_ASSIGN(EditPlan plan, std::move(planner).finish());
+    TRY(check_names(plan, response));
+    return plan;
 }
 
 AnsweredPlan plan_diff(std::string_view patch, unsigned strip, const Settings& settings,

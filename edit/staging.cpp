@@ -1,6 +1,7 @@
 #include "edit/staging.h"
 
 #include <cerrno>
+#include <map>
 
 #include "edit/text_safety.h"
 
@@ -87,6 +88,22 @@ AnsweredPlan answered(Result<EditPlan> plan, EditResponse told) {
     return {std::move(response), *std::move(plan)};
 }
 
+Result<> check_names(const EditPlan& plan, EditResponse& told) {
+    std::map<std::string_view, std::string_view> paths;
+    for (const PlannedFile& file : plan.files) {
+        const auto [first, is_new] = paths.emplace(file.object, file.path);
+        if (file.object.empty() || is_new) continue;
+        name_file(told, file.path);
+        told.hash_before = told.hash_after = file.hash_before;
+        told.newline = dominant(count_newlines(file.before));
+        told.patch_line.reset();
+        return patch_failed(
+            file.path, "It is the same file as \"" + displayed(first->second) + "\" (hard link)",
+            "Change it in one section, under one of its names: the other then has the same text.");
+    }
+    return {};
+}
+
 bool is_executable(const FileState& file) {
     return (file.mode & 0100U) != 0;
 }
@@ -100,6 +117,7 @@ PlannedFile without_hashes(const FileState& file, std::string after, bool remain
     plan.remains = remains;
     plan.before = file.bytes;
     plan.mode_before = file.mode;
+    plan.object = file.object;
     plan.after = std::move(after);
     return plan;
 }

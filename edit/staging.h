@@ -29,6 +29,10 @@ void describe(EditResponse& response, const FileState& file);
 /// The plan with what was found out for the answer.
 AnsweredPlan answered(Result<EditPlan> plan, EditResponse told);
 
+/// Each file of the plan is another one: with two names of one file, the second change would not
+/// find what it expects.
+Result<> check_names(const EditPlan& plan, EditResponse& told);
+
 /// By its owner.
 bool is_executable(const FileState& file);
 

@@ -107,6 +107,8 @@ Result<FileState> EditFiles::state_at(const Place& place, const std::string& pat
     state.kind = S_ISREG(seen.st_mode)   ? FileKind::kFile
                  : S_ISDIR(seen.st_mode) ? FileKind::kDirectory
                                          : FileKind::kOther;
+    if (S_ISREG(seen.st_mode) && seen.st_nlink > 1)
+        state.object = std::to_string(seen.st_dev) + ":" + std::to_string(seen.st_ino);
     if (S_ISLNK(seen.st_mode)) {
         state.link = sys::read_link(handle->get(), "").value_or("");
         state.leads_to = led_to(path, state.link);

@@ -24,6 +24,7 @@ class MemoryFiles final : public Files, public UndoFiles {
     std::map<std::string, std::string> links;  ///< other names of files
     std::set<std::string> directories;
     std::set<std::string> special;
+    std::map<std::string, std::string> objects;  ///< path -> FileState::object
     std::map<std::string, std::string> refused;  ///< path -> reason
     int fail_at = 0;                             ///< the number of the change that fails, from 1
     int changes = 0;                             ///< changes asked for so far
@@ -108,6 +109,8 @@ class MemoryFiles final : public Files, public UndoFiles {
         state.kind = FileKind::kFile;
         state.size = found->second.bytes.size();
         state.mode = found->second.mode;
+        if (const auto object = objects.find(path); object != objects.end())
+            state.object = object->second;
         if (state.size <= max_bytes) state.bytes = found->second.bytes;
         return state;
     }

@@ -74,6 +74,25 @@ TEST_F(Plan, S159_SectionsOfOneFileBuildOnEachOther) {
     EXPECT_EQ(plan->files.size(), 2U);
 }
 
+TEST_F(Plan, S132_S159_TwoNamesOfOneFileAreNotChangedInOnePatch) {
+    memory.files = {{"a", {"1\n2\n"}}, {"b", {"1\n2\n"}}, {"c", {"1\n2\n"}}};
+    memory.objects = {{"a", "7"}, {"b", "7"}, {"c", "8"}};
+    const std::string change = "R\n1\n.\nx\n.\n";
+    const auto made =
+        plan_patch({lp1("F a\n" + change + "F b\nR\n2\n.\ny\n.\n")}, settings, memory, {});
+    EXPECT_EQ(made.response.status, EditStatus::kError);
+    EXPECT_EQ(made.response.message,
+              "Patch failed for b: It is the same file as \"a\" (hard link)");
+    EXPECT_EQ(made.response.path, "b");
+    EXPECT_EQ(made.response.hash_before, digest_of("1\n2\n"));
+    EXPECT_NE(made.response.next.find("one section, under one of its names"), std::string::npos);
+    EXPECT_TRUE(patch("F a\n" + change + "F c\n" + change));
+    EXPECT_TRUE(patch("F a\n" + change + "F b\nN +\n")) << "only one of them changes";
+    const std::string hunk = "@@ -1 +1 @@\n-1\n+x\n";
+    EXPECT_FALSE(plan_unified("--- a/a\n+++ b/a\n" + hunk + "--- a/b\n+++ b/b\n" + hunk, 1,
+                              settings, memory, {}));
+}
+
 TEST_F(Plan, S158_AMissingFileIsCreatedByTBAndN) {
     EXPECT_EQ(after(patch("F new\nT\nx\n.\nB\ny\n.\nN +\n"), "new"), "y\nx\n");
 }
