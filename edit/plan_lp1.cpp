@@ -37,9 +37,7 @@ class Lp1Planner {
 };
 
 Result<Staged*> Lp1Planner::staged(const Lp1Section& section) {
-    if (has_unsafe_character(section.path))
-        return Error(ErrorKind::kUsage, EINVAL,
-                     "Bad args: path contains invalid control characters");
+    TRY(check_path(section.path));
     TRY_ASSIGN(FileState file, look_at(section.path, settings_, files_));
     describe(told_, file);
     TRY(check_seen(section.path, file, seen_));

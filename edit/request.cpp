@@ -89,7 +89,9 @@ Result<> no_unknown_field(const Json& object) {
 Result<std::string> required_text(const Json& object, const char* name) {
     const Json* value = field(object, name);
     if (value == nullptr) return bad(std::string(name) + " is required", kModes);
-    if (!value->is_string()) return bad(std::string(name) + " must be a string");
+    if (!value->is_string())
+        return bad(std::string(name) + " must be a string",
+                   "Give " + std::string(name) + " as a string.");
     return value->get_ref<const std::string&>();
 }
 
@@ -211,8 +213,7 @@ Result<> check_range(const LineRange& lines) {
 
 template <class Request>
 Result<> check_common(const Request& request, const Settings& settings) {
-    if (request.path.empty()) return bad("path must not be empty");
-    if (has_unsafe_character(request.path)) return bad("path contains invalid control characters");
+    TRY(check_path(request.path));
     if (request.region_id && request.region_id->size() > kMaxRegionId)
         return bad("region_id is longer than " + std::to_string(kMaxRegionId) + " bytes");
     const std::string advice = "Call Read for the file; its answer has file_hash.";

@@ -107,6 +107,13 @@ std::string lines_words(const std::vector<LineRange>& ranges) {
     return text;
 }
 
+// Empty for a refused path with hidden characters: without them it would be that of another file.
+std::string shown_path(const EditResponse& response) {
+    const bool is_another =
+        response.status != EditStatus::kOk && has_unsafe_character(response.path);
+    return is_another ? "" : displayed(response.path);
+}
+
 std::string state_words(const std::optional<Newline>& newline, const std::optional<Digest>& hash) {
     return (newline ? ", newline_kind " + std::string(edit::name_of(*newline)) : "") +
            (hash ? ", file_hash " + to_text(*hash) : "");
@@ -116,8 +123,8 @@ std::string state_words(const std::optional<Newline>& newline, const std::option
 
 std::string next_step(const EditResponse& response) {
     if (!response.next.empty()) return response.next;
-    const std::string file =
-        response.path.empty() ? "the file" : "\"" + displayed(response.path) + "\"";
+    const std::string path = shown_path(response);
+    const std::string file = path.empty() ? "the file" : "\"" + path + "\"";
     switch (response.status) {
         case EditStatus::kOk:
             return response.files.empty()
@@ -140,9 +147,8 @@ std::string facts_of(const EditResponse& response) {
         text += displayed(file.path) + ": " + name_of(file.change) + lines_words(file.lines) +
                 state_words(file.newline, file.hash) + "\n";
     }
-    if (response.files.empty() && !response.path.empty()) {
-        text += displayed(response.path) + ": not changed" +
-                state_words(response.newline, response.hash_after) + "\n";
+    if (const std::string path = shown_path(response); response.files.empty() && !path.empty()) {
+        text += path + ": not changed" + state_words(response.newline, response.hash_after) + "\n";
     }
     if (response.patch_line) {
         text += "at line " + std::to_string(*response.patch_line) + " of the patch";
@@ -189,7 +195,8 @@ std::string encode_response(const EditResponse& response) {
     json["status"] = name_of(response.status);
     json["message"] = response.message;
     json["next"] = next_step(response);
-    json["path"] = response.path.empty() ? Json() : Json(displayed(response.path));
+    const std::string path = shown_path(response);
+    json["path"] = path.empty() ? Json() : Json(path);
     json["paths"] = paths_json(response.files);
     json["current_file_hash"] = hash_json(response.hash_after);
     json["file_hash_before"] = hash_json(response.hash_before);

@@ -33,35 +33,6 @@ Error invalid(const std::string& reason) {
     return {ErrorKind::kUsage, EINVAL, "Invalid arguments: " + reason};
 }
 
-std::string code_escape(char32_t code) {
-    std::array<char, 8> digits{};
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(),
-                                   static_cast<std::uint32_t>(code), 16);
-    return "\\u{" + std::string(digits.data(), end.ptr) + "}";
-}
-
-// In quotes, with escapes for what would not be seen.
-std::string quoted_text(std::string_view text) {
-    static constexpr std::string_view kEscaped("\"\\\n\r\t\0", 6);
-    static constexpr std::string_view kLetters = "\"\\nrt0";
-    std::string quoted = "\"";
-    while (!text.empty()) {
-        const auto character = first_character(text);
-        const std::size_t length = character ? character->length : 1;
-        const auto escaped = kEscaped.find(text.front());
-        if (escaped != std::string_view::npos) {
-            quoted += '\\';
-            quoted += kLetters[escaped];
-        } else if (character && has_unsafe_character(text.substr(0, length))) {
-            quoted += code_escape(character->code);
-        } else {
-            quoted += text.substr(0, length);
-        }
-        text.remove_prefix(length);
-    }
-    return quoted + '"';
-}
-
 using Json = nlohmann::json;
 
 const std::string* text_field(const Json& object, const char* name) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <charconv>
 
 namespace unwrite::edit {
 
@@ -73,6 +75,13 @@ std::string_view picture_of(char32_t code) {
     return {};
 }
 
+std::string code_escape(char32_t code) {
+    std::array<char, 8> digits{};
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(),
+                                   static_cast<std::uint32_t>(code), 16);
+    return "\\u{" + std::string(digits.data(), end.ptr) + "}";
+}
+
 }  // namespace
 
 std::optional<Character> first_character(std::string_view bytes) {
@@ -128,6 +137,47 @@ std::string displayed(std::string_view path) {
         path.remove_prefix(length);
     }
     return text;
+}
+
+std::string quoted_text(std::string_view text) {
+    static constexpr std::string_view kEscaped("\"\\\n\r\t\0", 6);
+    static constexpr std::string_view kLetters = "\"\\nrt0";
+    std::string quoted = "\"";
+    while (!text.empty()) {
+        const auto character = first_character(text);
+        const std::size_t length = character ? character->length : 1;
+        const auto escaped = kEscaped.find(text.front());
+        if (escaped != std::string_view::npos) {
+            quoted += '\\';
+            quoted += kLetters[escaped];
+        } else if (character && has_unsafe_character(text.substr(0, length))) {
+            quoted += code_escape(character->code);
+        } else {
+            quoted += text.substr(0, length);
+        }
+        text.remove_prefix(length);
+    }
+    return quoted + '"';
+}
+
+std::string without_hidden(const std::string& field, std::string_view text) {
+    constexpr std::size_t most_shown = 200;
+    const std::string advice =
+        "Write " + field + " again without control characters and invisible ones.";
+    return text.size() > most_shown ? advice : advice + " It was " + quoted_text(text) + ".";
+}
+
+Result<> check_path(std::string_view path) {
+    const auto bad = [](const std::string& reason, std::string advice) {
+        return Error(ErrorKind::kUsage, EINVAL, "Bad args: path " + reason, std::move(advice));
+    };
+    const char* const advice = "Give the path of a file, relative to the top of the workspace.";
+    if (path.empty()) return bad("must not be empty", advice);
+    if (path.size() > kMaxPath)
+        return bad("is longer than " + std::to_string(kMaxPath) + " bytes", advice);
+    if (has_unsafe_character(path))
+        return bad("contains invalid control characters", without_hidden("path", path));
+    return {};
 }
 
 }  // namespace unwrite::edit

@@ -19,6 +19,7 @@ Result<ToolAnswer> read(ToolSession& session, const Json& json) {
     TRY_ASSIGN(const Arguments arguments,
                Arguments::check(json, {"path", "start_line", "end_line", "line_numbers"}));
     TRY_ASSIGN(const std::string path, arguments.required_text("path"));
+    TRY(edit::check_path(path));
     TRY_ASSIGN(const auto start, arguments.number("start_line", 1, most));
     TRY_ASSIGN(const auto end, arguments.number("end_line", 1, most));
     std::optional<edit::LineRange> lines;
@@ -59,10 +60,12 @@ ToolAnswer edit_answer(bool failed, const std::string& text, const edit::EditRes
             facts_of(response)};
 }
 
-// What the call says of the file, for answers that know no more.
+// What the call says of the file, for answers that know no more. Without its hidden characters a
+// path would be that of another file.
 Json path_given(const Json& arguments) {
     const std::string path = text_member(arguments, "path");
-    return path.empty() ? Json::object() : Json{{"path", edit::displayed(path)}};
+    const bool is_another = edit::has_unsafe_character(path);
+    return path.empty() || is_another ? Json::object() : Json{{"path", edit::displayed(path)}};
 }
 
 }  // namespace

@@ -12,6 +12,9 @@ namespace unwrite::mcp {
 namespace {
 
 constexpr const char* kMeta = "unwrite/RevertApplied";
+constexpr const char* kArguments =
+    "Give category (failure, tangent, completion or step-summary) and step, the node to go back "
+    "to, such as \"n12\". log lists the nodes.";
 /// Events that nobody asks for are forgotten.
 constexpr std::size_t kMostEvents = 64;
 
@@ -19,7 +22,8 @@ Result<ToolAnswer> revert(ToolSession& session, const Json& json) {
     const std::string text = dump(json);
     if (text.size() > edit::Settings{}.max_arguments)
         return Error(ErrorKind::kUsage, E2BIG, "Tool arguments too large");
-    TRY_ASSIGN(const edit::RevertRequest request, edit::decode_revert(text));
+    const auto request = edit::decode_revert(text);
+    if (!request) return request.error().with_advice(kArguments);
     TRY_ASSIGN(const auto room, session.enter());
     TRY_ASSIGN(const std::string acknowledgement,
                room->reverts().request_revert(asker_of(session, *room), text, /*for_agent=*/true));
@@ -30,9 +34,9 @@ Result<ToolAnswer> revert(ToolSession& session, const Json& json) {
         false, acknowledgement,
         answer_json(false, acknowledgement, next,
                     Json{{"recorded", true},
-                         {"category", edit::name_of(request.category)},
-                         {"target", request.target},
-                         {"summary", request.summary ? Json(*request.summary) : Json()}}),
+                         {"category", edit::name_of(request->category)},
+                         {"target", request->target},
+                         {"summary", request->summary ? Json(*request->summary) : Json()}}),
         std::string("next: ") + next};
 }
 

@@ -95,10 +95,31 @@ Json answer_json(bool failed, const std::string& message, const std::string& nex
     return json;
 }
 
+namespace {
+
+// No refusal leaves the model alone. What is nothing to do needs nothing to be done.
+std::string next_after(const Error& error) {
+    if (!error.advice().empty()) return error.advice();
+    switch (error.kind()) {
+        case ErrorKind::kNothing:
+            return "";
+        case ErrorKind::kUsage:
+        case ErrorKind::kNotFound:
+            return "Nothing was done. Correct the call and try again.";
+        case ErrorKind::kRecovery:
+        case ErrorKind::kCorrupt:
+            return "Ask the user to run `unwrite recover`.";
+        default:
+            return "Nothing was done. Try again, and tell the user if it fails again.";
+    }
+}
+
+}  // namespace
+
 ToolAnswer failed(const Error& error) {
-    ToolAnswer answer{true, error.message(), answer_json(true, error.message(), error.advice()),
-                      ""};
-    if (!error.advice().empty()) answer.facts = "next: " + error.advice();
+    const std::string next = next_after(error);
+    ToolAnswer answer{true, error.message(), answer_json(true, error.message(), next), ""};
+    if (!next.empty()) answer.facts = "next: " + next;
     return answer;
 }
 

@@ -33,11 +33,7 @@ std::optional<std::string> EditFiles::below_root(const std::string& absolute) co
 }
 
 Result<std::string> EditFiles::relative(const std::string& path) const {
-    if (edit::has_unsafe_character(path))
-        return Error(ErrorKind::kUsage, EINVAL,
-                     "Bad args: path contains invalid control characters");
-    if (path.find('\0') != std::string::npos || path.empty())
-        return Error(ErrorKind::kUsage, EINVAL, "Bad args: Invalid path");
+    TRY(edit::check_path(path));
     std::string rest = path;
     if (path.starts_with('/')) {
         const auto inside = below_root(path);
