@@ -172,18 +172,19 @@ std::string files_text(std::uint64_t files) {
 
 }  // namespace
 
-std::string files_words(const overlay::Status& status) {
-    if (status.changes.empty()) return "No changes since " + name_of(status.root);
-    std::string text = files_text(overlay::files_in(status.changes)) + " changed since " +
-                       name_of(status.root) + ", +" + std::to_string(status.lines.added) + " -" +
+std::string files_words(const overlay::Status& status, const std::string& since) {
+    const std::string from = since.empty() ? name_of(status.root) : edit::displayed(since);
+    if (status.changes.empty()) return "No changes since " + from;
+    std::string text = files_text(overlay::files_in(status.changes)) + " changed since " + from +
+                       ", +" + std::to_string(status.lines.added) + " -" +
                        std::to_string(status.lines.removed) + " lines";
     if (status.lines_not_counted > 0)
         text += " (lines of " + files_text(status.lines_not_counted) + " not counted)";
     return text;
 }
 
-std::string text_of(const overlay::Status& status) {
-    std::string text = files_words(status) + (status.changes.empty() ? ".\n" : ":\n");
+std::string text_of(const overlay::Status& status, const std::string& since) {
+    std::string text = files_words(status, since) + (status.changes.empty() ? ".\n" : ":\n");
     text += lines_of(status.changes);
     if (!status.checkpoint.empty())
         text += "Newest open checkpoint with a name: " + edit::displayed(status.checkpoint) + "\n";

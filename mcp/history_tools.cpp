@@ -40,8 +40,8 @@ Result<ToolAnswer> status(ToolSession& session, const Json& json) {
     TRY_ASSIGN(const auto room, session.enter());
     TRY_ASSIGN(const overlay::Status status, room->operations().status(since, true));
     TRY_ASSIGN(const overlay::Log log, room->operations().log("", false, false));
-    ToolAnswer answer = told(false, text_of(status) + notes_text(log), "", encode(status));
-    answer.structured["message"] = files_words(status);
+    ToolAnswer answer = told(false, text_of(status, since) + notes_text(log), "", encode(status));
+    answer.structured["message"] = files_words(status, since);
     answer.facts.clear();
     answer.structured["notes"] = encode_notes(log);
     return answer;

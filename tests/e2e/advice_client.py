@@ -46,7 +46,15 @@ def two_names_of_one_file(walk):
     check(done["status"] == "ok" and get("other-name") == b"1\n2\n", done)
 
 
-PARTS = [paths_of_history, two_names_of_one_file]
+def status_since(walk):
+    put("early", b"one\n")
+    walk.call("checkpoint", name="c1")
+    for since, words in (("c1", "No changes since c1"), (None, "changed since n1,")):
+        status, text = walk.call("status", since=since)
+        check(words in status["message"] and words in text, (since, status, text))
+
+
+PARTS = [paths_of_history, two_names_of_one_file, status_since]
 
 
 def all_of_it(program, directory):

@@ -47,5 +47,16 @@ TEST(Encode, S61_WhichAttributesDifferIsSaidInTheText) {
               "renamed: new (was old) (modified) (access list, time)\n");
 }
 
+TEST(Encode, S55_ChangesAreCountedFromTheStateThatWasAskedFor) {
+    overlay::Status status;
+    status.root = 1;
+    EXPECT_EQ(files_words(status), "No changes since n1");
+    EXPECT_EQ(files_words(status, "c1"), "No changes since c1");
+    status.changes = some_changes();
+    EXPECT_EQ(text_of(status, "c\n1").substr(0, 30),
+              "4 files changed since c\xe2\x90\x8a"
+              "1, +");
+}
+
 }  // namespace
 }  // namespace unwrite::mcp
