@@ -99,6 +99,8 @@ Result<> decode(const Json& json, overlay::Explained& explained) {
 Json encode(const overlay::MayEdit& may) {
     return Json{{"granted", may.granted},
                 {"asks", may.asks},
+                {"denied", may.denied},
+                {"hidden", may.hidden},
                 {"by_content", may.by_content},
                 {"pattern", encode_bytes(may.pattern)},
                 {"source", encode_bytes(may.source)},
@@ -111,6 +113,8 @@ Result<> decode(const Json& json, overlay::MayEdit& may) {
     return Fields(json)
         .get("granted", may.granted)
         .get("asks", may.asks)
+        .get("denied", may.denied)
+        .get("hidden", may.hidden)
         .get("by_content", may.by_content)
         .get("pattern", may.pattern)
         .get("source", may.source)

@@ -134,9 +134,11 @@ Result<FileState> EditFiles::state_at(const Place& place, const std::string& pat
 Result<FileState> EditFiles::look(const std::string& path, std::uint64_t max_bytes) {
     TRY_ASSIGN(const std::string clean, relative(path));
     TRY_ASSIGN(const std::string where, resolved(clean, 0));
-    TRY(permitted({.path = where}, nullptr));
     FileState state;
     state.path = where;
+    const Result<> may = permitted({.path = where}, nullptr);
+    if (!may && may.error().kind() == ErrorKind::kNotFound) return state;  // hidden by a rule
+    if (!may) return may.error();
     if (where.empty()) {
         state.kind = FileKind::kDirectory;
         return state;

@@ -18,6 +18,11 @@ Error refused_by(const MayEdit& may, const std::string& path) {
     const std::string shown = edit::displayed(path);
     const std::string rule = "'" + may.pattern + "' (" + may.source + ")" +
                              (may.reason.empty() ? "" : ": " + may.reason);
+    if (may.denied) {
+        return {ErrorKind::kRefused, EACCES, "Path '" + shown + "' was denied by the user: " + rule,
+                "The user said no to this change. Do not try it again. Go on without it, or ask "
+                "the user what to do instead."};
+    }
     if (may.asks) {
         const std::string number = std::to_string(may.question);
         return {
@@ -38,6 +43,15 @@ Error refused_by(const MayEdit& may, const std::string& path) {
             advice};
 }
 
+// What the asker is told of a file that is missing, or cannot be made: the rule's words would give
+// it away.
+Error hidden(const EditAttempt& attempt) {
+    const std::string shown = edit::displayed(attempt.path);
+    if (!attempt.write) return {ErrorKind::kNotFound, ENOENT, shown + ": file missing"};
+    return {ErrorKind::kRefused, EACCES, shown + ": permission denied",
+            "Use another path, or ask the user to change the permissions of this one."};
+}
+
 }  // namespace
 
 // While the question is open, the answer is that it waits. Another question means that the first
@@ -47,6 +61,7 @@ Result<> EditFiles::permitted(EditAttempt attempt, const std::string* bytes) con
     QuestionNumber asked = 0;
     for (;;) {
         TRY_ASSIGN(const MayEdit may, options_.judge->may_edit(attempt));
+        if (may.hidden) return hidden(attempt);
         const bool is_small = bytes == nullptr || bytes->size() <= kMostJudged;
         if (may.by_content && !attempt.bytes && is_small) {
             attempt.bytes = bytes == nullptr ? std::string() : *bytes;
@@ -67,17 +82,23 @@ Result<> EditFiles::permitted(EditAttempt attempt, const std::string* bytes) con
 Error EditFiles::denied(const std::string& path, bool write) const {
     if (options_.judge != nullptr) {
         const auto may = options_.judge->may_edit({.path = path, .write = write});
-        if (may && (!may->granted || may->asks)) return refused_by(*may, path);
+        if (may && !may->hidden && (!may->granted || may->asks)) return refused_by(*may, path);
     }
-    return {ErrorKind::kRefused, EACCES, edit::displayed(path) + ": permission denied"};
+    return {ErrorKind::kRefused, EACCES, edit::displayed(path) + ": permission denied",
+            "Use another path, or ask the user to change the permissions of this one."};
 }
 
 Result<> EditFiles::allowed(const std::string& path, const std::string* bytes) {
     if (auto may = may_write(path, bytes, true); !may) {
         if (may.error().kind() != ErrorKind::kRefused) return may;
-        const bool asks = may.error().message().find("matched denied pattern") == std::string::npos;
+        const std::string message = may.error().message();
+        const auto says = [&](const char* words) {
+            return message.find(words) != std::string::npos;
+        };
         return Error(ErrorKind::kRefused, EACCES,
-                     asks ? "the user's approval is needed" : "denied pattern",
+                     says("matched denied pattern")   ? "denied pattern"
+                     : says("was denied by the user") ? "denied by the user"
+                                                      : "the user's approval is needed",
                      may.error().advice());
     }
     const auto place = place_of(path);

@@ -79,6 +79,8 @@ struct EditAttempt {
 struct MayEdit {
     bool granted = true;
     bool asks = false;        ///< the rule wants a person to be asked
+    bool denied = false;      ///< a person was asked, and said no
+    bool hidden = false;      ///< for this asker nothing is there
     bool by_content = false;  ///< it looks at what will be there: attempt it again with `bytes`
     /// The rule, unless it is granted without; empty: one for another name of the same file.
     std::string pattern;

@@ -118,9 +118,9 @@ Questions::Verdict Questions::judge(const About& about, bool can_wait) {
     Row* row = find(key_of(about));
     if (row != nullptr && row->state == State::kApproved) return {true, 0, {}};
     if (row != nullptr && row->state == State::kDenied)
-        return {false, 0, "denied, question " + std::to_string(row->shown.number)};
+        return {false, 0, "denied, question " + std::to_string(row->shown.number), true};
     if (const auto rule = rules_.find(rule_key_of(about)); rule != rules_.end())
-        return {rule->second, 0, "denied for all that the rule asks about"};
+        return {rule->second, 0, "denied for all that the rule asks about", !rule->second};
     if (row != nullptr && row->state == State::kOpen && can_wait) {
         return {false, row->shown.number, {}};
     }

@@ -137,6 +137,7 @@ Result<MayEdit> Workspace::may_edit(const Asker& asker, const EditAttempt& attem
         may.reason = rule->reason;
     }
     may.asks = may_read && judged.asks;
+    may.hidden = judged.hidden;
     const auto session =
         known ? origins_->session_of_agent(asker.pid) : std::optional<std::string>(attempt.session);
     Questions::About about;
@@ -167,6 +168,7 @@ Result<MayEdit> Workspace::may_edit(const Asker& asker, const EditAttempt& attem
     about.error = EACCES;
     const Questions::Verdict answer = questions_.judge(about, /*can_wait=*/true);
     may.granted = answer.granted;
+    may.denied = answer.denied;
     may.waits = answer.wait_for != 0;
     may.question = may.waits ? answer.wait_for : questions_.number_of(about);
     return may;

@@ -54,7 +54,37 @@ def status_since(walk):
         check(words in status["message"] and words in text, (since, status, text))
 
 
-PARTS = [paths_of_history, two_names_of_one_file, status_since]
+def hidden_by_a_rule(walk):
+    """The same words as for a file that is missing."""
+    for call in (lambda path: walk.call("Read", path=path),
+                 lambda path: walk.call("Edit", path=path, old_snippet="x", new_snippet="y"),
+                 lambda path: walk.call("Edit", patch=lp1(**{path: replace("x", "y")}))):
+        there, missing = call("hidden/secret"), call("missing/secret")
+        check(json.dumps(there).replace("hidden/", "missing/") == json.dumps(missing), (there, missing))
+    for path in ("hidden/secret", "hidden/new"):
+        answer = walk.call("Edit", patch=lp1(**{path: "T\nx\n.\n"}))
+        check(answer[0]["message"] == path + ": permission denied", answer)
+        check("policy" not in answer[1] and "rule" not in answer[1] and "config" not in answer[1], answer)
+
+
+def denied_by_the_user(walk):
+    """A call that waits for the user, who says no."""
+    program, directory = walk.client.program, os.getcwd()
+    with Watching(program, directory):
+        call = begun(walk.client, patch=lp1(**{"asked/new": "T\nx\n.\n"}))
+        number = open_question(program, directory, "asked/new")
+        check(unwrite(program, directory, "deny", str(number)).returncode == 0, "answered")
+        answer = walk.client.receive(20)
+        check(answer["id"] == call["id"], answer)
+    again = walk.client.call("Edit", patch=lp1(**{"asked/new": "T\nx\n.\n"}))
+    for told in (answer["result"], again):
+        structured = told["structuredContent"]
+        check("was denied by the user: 'asked/**'" in structured["message"], told)
+        check("Do not try it again" in structured["next"] and "approve" not in json.dumps(told), told)
+    check(not os.path.exists("asked/new"), "nothing was made")
+
+
+PARTS = [paths_of_history, two_names_of_one_file, status_since, hidden_by_a_rule, denied_by_the_user]
 
 
 def all_of_it(program, directory):
@@ -62,6 +92,7 @@ def all_of_it(program, directory):
     os.chdir(directory)
     os.makedirs("src")
     client = Client(program, directory, "modern", ("--revert-to-state",))
+    client.program = program
     walk = Walk(client)
     for part in PARTS:
         if not names or part.__name__ in names:

@@ -25,6 +25,12 @@ S140_S155_S160_errors_that_say_what_to_do() {
 }
 
 S132_S140_S163_advice_that_can_be_followed() {
+    mkdir -m 700 "$W/.unwrite"
+    mkdir "$W/hidden"
+    for rule in hidden/**=hide asked/**=ask kept=deny-write; do
+        printf '[[policy.rule]]\npattern = "%s"\naction = "%s"\n' "${rule%=*}" "${rule#*=}"
+    done >"$W/.unwrite/config.toml"
+    tee "$W/hidden/secret" "$W/kept" <<<x
     begin
     python3 "$here/advice_client.py" all_of_it "$program" "$W"
     cd /

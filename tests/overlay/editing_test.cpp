@@ -126,8 +126,9 @@ class Judge final : public EditJudge {
  public:
     Result<MayEdit> may_edit(const EditAttempt& attempt) override {
         ++asked;
-        if (attempt.path == "d/f" || !attempt.write) return MayEdit{};
+        if (attempt.path == "d/f" || (!attempt.write && !hides)) return MayEdit{};
         MayEdit now = answer;
+        now.hidden = hides;
         const bool ask = attempt.ask;
         if (ask && waits > 0 && waits-- > 0) now.waits = true;
         if (ask && waits == 0 && then_granted) now = MayEdit{};
@@ -138,6 +139,7 @@ class Judge final : public EditJudge {
     int asked = 0;
     int waits = 0;
     bool then_granted = false;
+    bool hides = false;
 };
 
 TEST_F(EditFilesTest, S10_S21_a_denied_path_is_refused_with_its_pattern) {
@@ -168,6 +170,37 @@ TEST_F(EditFilesTest, S10_S143_where_a_person_is_asked_the_edit_waits_for_the_an
     judge.then_granted = true;
     EXPECT_TRUE(files->may_write("d/a.pem", nullptr, true));
     EXPECT_GE(judge.asked, 2);
+}
+
+TEST_F(EditFilesTest, S10_S132_after_a_no_nobody_is_asked_again) {
+    Judge judge;
+    judge.answer.asks = true;
+    judge.answer.question = 7;
+    judge.answer.denied = true;
+    const auto files = open(&judge);
+    const auto refused = files->may_write("d/a.pem", nullptr, true);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().message(),
+              "Path 'd/a.pem' was denied by the user: 'd/*.pem' (x.toml:1): why");
+    EXPECT_EQ(refused.error().advice(),
+              "The user said no to this change. Do not try it again. Go on without it, or ask the "
+              "user what to do instead.");
+    EXPECT_EQ(files->allowed("d/a.pem", nullptr).error().message(), "denied by the user");
+}
+
+TEST_F(EditFilesTest, S21_S132_a_hidden_file_is_as_if_it_were_not_there) {
+    Judge judge;
+    judge.hides = true;
+    const auto files = open(&judge);
+    write(root_ + "/d/a.pem", "secret");
+    const auto seen = files->look("d/a.pem", 1000);
+    ASSERT_TRUE(seen) << seen.error().message();
+    EXPECT_EQ(seen->kind, edit::FileKind::kAbsent);
+    EXPECT_EQ(seen->path, "d/a.pem");
+    const auto made = files->may_write("d/a.pem", nullptr, true);
+    ASSERT_FALSE(made);
+    EXPECT_EQ(made.error().message(), "d/a.pem: permission denied");
+    EXPECT_EQ(made.error().advice().find("policy"), std::string::npos);
 }
 
 TEST(EditRecord, S166_what_an_edit_is_about_to_do_can_be_read_back) {
