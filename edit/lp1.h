@@ -15,6 +15,9 @@
 
 namespace unwrite::edit {
 
+/// The reason of parse_lp1() that has an advice of its own.
+inline constexpr const char* kTextAfterEnd = "Unexpected text after END";
+
 enum class Lp1Command : char {
     kReplace = 'R',
     kInsertAfter = 'I',

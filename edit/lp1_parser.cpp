@@ -90,7 +90,7 @@ Result<> Parser::parse_header() {
 
 Result<> Parser::parse_end() {
     while (next()) {
-        if (!trimmed(line_).empty()) return failed("Unexpected text after END");
+        if (!trimmed(line_).empty()) return failed(kTextAfterEnd);
     }
     return {};
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "edit/line_changes.h"
+#include "edit/lp1.h"
 #include "edit/text_safety.h"
 
 namespace unwrite::edit {
@@ -92,9 +93,18 @@ std::string on_command(std::string_view line) {
     return "";
 }
 
+std::string on_line(std::string_view failed, bool is_last, std::string_view reason) {
+    if (reason == kTextAfterEnd)
+        return "Leave out what follows the line END: the patch ends there.";
+    if (std::string advice = on_command(failed); !advice.empty()) return advice;
+    if (is_last)
+        return "End each block with a line that holds a single dot, and the patch with a line END.";
+    return "Correct this line. A patch looks like this:\n" + std::string(kExample);
+}
+
 }  // namespace
 
-PatchAdvice advice_on(std::string_view patch, std::uint64_t line) {
+PatchAdvice advice_on(std::string_view patch, std::uint64_t line, std::string_view reason) {
     const auto lines = split_lines(patch);
     const std::size_t number = std::min<std::size_t>(line, lines.size());
     PatchAdvice advice;
@@ -124,12 +134,7 @@ PatchAdvice advice_on(std::string_view patch, std::uint64_t line) {
             "A patch begins with a line LP1 and ends with a line END:\n" + std::string(kExample);
         return advice;
     }
-    advice.next = on_command(failed);
-    if (advice.next.empty() && number == lines.size())
-        advice.next =
-            "End each block with a line that holds a single dot, and the patch with a line END.";
-    if (advice.next.empty())
-        advice.next = "Correct this line. A patch looks like this:\n" + std::string(kExample);
+    advice.next = on_line(failed, number == lines.size(), reason);
     return advice;
 }
 

@@ -14,9 +14,9 @@ struct PatchAdvice {
     std::string next{};  ///< what to write instead
 };
 
-/// `line` is where parse_lp1() failed. Knows unified diffs, the patches of other tools, fences,
-/// text behind an operation, and paths with blanks.
-PatchAdvice advice_on(std::string_view patch, std::uint64_t line);
+/// `line` is where parse_lp1() failed, and `reason` its words. Knows unified diffs, the patches of
+/// other tools, fences, text behind an operation, and paths with blanks.
+PatchAdvice advice_on(std::string_view patch, std::uint64_t line, std::string_view reason);
 
 /// The same for an operation that could not be carried out on the file.
 std::string advice_on_operation(std::string_view path, char command, const Error& error);

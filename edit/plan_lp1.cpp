@@ -96,7 +96,7 @@ Result<EditPlan> plan_lp1(std::string_view patch, const Settings& settings, File
     std::uint64_t line = 0;
     const auto sections = parse_lp1(patch, &line);
     if (!sections) {
-        PatchAdvice advice = advice_on(patch, line);
+        PatchAdvice advice = advice_on(patch, line, sections.error().text());
         if (line > 0) response.patch_line = line;
         response.path = std::move(advice.path);
         return patch_failed("<patch>", sections.error().message(), advice.next);

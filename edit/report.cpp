@@ -32,11 +32,33 @@ const char* verb_of(const PlannedFile& file) {
     return "modified: ";
 }
 
+// Lines that end in CR alone, with LF: what compares and counts lines knows no other ending.
+std::string with_lines(std::string_view bytes) {
+    std::string text(bytes);
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const bool is_alone = at + 1 == text.size() || text[at + 1] != '\n';
+        if (text[at] == '\r' && is_alone) text[at] = '\n';
+    }
+    return text;
+}
+
+struct Sides {
+    std::string before;
+    std::string after;
+};
+
+// An edit that changes such endings and nothing else is shown as it is.
+Sides sides_of(const PlannedFile& file) {
+    Sides sides{with_lines(file.before), with_lines(file.after)};
+    return sides.before == sides.after ? Sides{file.before, file.after} : sides;
+}
+
 Result<std::string> diff_of(const PlannedFile& file) {
-    if (change_of(file) == FileChange::kModified) return numbered_diff(file.before, file.after);
-    const std::string& whole = file.existed ? file.before : file.after;
+    const Sides sides = sides_of(file);
+    if (change_of(file) == FileChange::kModified) return numbered_diff(sides.before, sides.after);
+    const std::string& whole = file.existed ? sides.before : sides.after;
     const auto lines = split_lines(whole);
-    if (lines.size() <= kShownWhole) return numbered_diff(file.before, file.after);
+    if (lines.size() <= kShownWhole) return numbered_diff(sides.before, sides.after);
     const std::size_t length =
         static_cast<std::size_t>(lines[kShownOfMore].data() - lines.front().data());
     const std::string_view shown = std::string_view(whole).substr(0, length);
@@ -48,7 +70,8 @@ Result<std::string> diff_of(const PlannedFile& file) {
 // Where the new lines stand; for lines that only went, where they were.
 std::vector<LineRange> new_lines(const PlannedFile& file) {
     std::vector<LineRange> ranges;
-    const auto changes = line_changes(file.before, file.after);
+    const Sides sides = sides_of(file);
+    const auto changes = line_changes(sides.before, sides.after);
     if (!changes) return ranges;
     for (const LineChange& change : *changes) {
         if (ranges.size() == kMaxRanges) break;
@@ -66,6 +89,17 @@ std::string shortened(std::string text) {
         --end;
     text.resize(end);
     return text;
+}
+
+// Endings are not shown in the diff.
+std::string said_of_end(const PlannedFile& file) {
+    const auto is_ended = [](const std::string& text) {
+        return text.ends_with('\n') || text.ends_with('\r');
+    };
+    const bool has_text = !file.before.empty() && !file.after.empty();
+    if (!has_text || is_ended(file.before) == is_ended(file.after)) return "";
+    return "The last line of \"" + displayed(file.path) +
+           (is_ended(file.after) ? "\" has a newline now." : "\" has no newline any more.");
 }
 
 }  // namespace
@@ -95,6 +129,8 @@ void tell(EditResponse& response, const EditPlan& plan) {
         told.hash = file.hash_after;
         told.newline = dominant(count_newlines(file.after));
         told.lines = new_lines(file);
+        if (std::string end = said_of_end(file); !end.empty())
+            response.remarks.push_back(std::move(end));
     }
     for (const std::string& remark : response.remarks)
         response.next += remark + " ";

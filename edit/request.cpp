@@ -20,8 +20,11 @@ constexpr std::array kPatchFields = {"patch"};
 constexpr std::array kSnippetFields = {"old_snippet", "new_snippet", "match_hint"};
 constexpr std::array kLineFields = {"start_line", "end_line", "new_content"};
 
-Error usage(std::string text) {
-    return {ErrorKind::kUsage, EINVAL, std::move(text)};
+// `what` may have so many bytes.
+Error too_large(std::string text, const std::string& what, std::uint64_t most) {
+    return {ErrorKind::kUsage, EINVAL, std::move(text),
+            what + " may have " + std::to_string(most) + " bytes" +
+                ". Make the change in several smaller calls."};
 }
 
 Error bad(const std::string& text, std::string advice = {}) {
@@ -228,7 +231,8 @@ Result<> check(const PatchRequest& request, const Settings& settings) {
     if (settings.require_file_hash)
         return bad("file_hash is required (tools.edit.require_file_hash), and a patch has none",
                    "Edit file by file with path, file_hash and old_snippet or start_line.");
-    if (request.patch.size() > settings.max_patch) return usage("Patch exceeds max_patch_bytes");
+    if (request.patch.size() > settings.max_patch)
+        return too_large("Patch exceeds max_patch_bytes", "A patch", settings.max_patch);
     return {};
 }
 
@@ -236,21 +240,26 @@ Result<> check(const SnippetRequest& request, const Settings& settings) {
     TRY(check_common(request, settings));
     if (request.old_snippet.empty()) return bad("old_snippet must not be empty");
     if (std::max(request.old_snippet.size(), request.new_snippet.size()) > settings.max_snippet)
-        return usage("Snippet exceeds max_snippet_bytes");
+        return too_large("Snippet exceeds max_snippet_bytes", "A snippet", settings.max_snippet);
     return request.match_hint ? check_range(*request.match_hint) : Result<>{};
 }
 
 Result<> check(const LineRequest& request, const Settings& settings) {
     TRY(check_common(request, settings));
     if (request.new_content.size() > settings.max_line_edit)
-        return usage("Line edit exceeds max_line_edit_bytes");
+        return too_large("Line edit exceeds max_line_edit_bytes", "new_content",
+                         settings.max_line_edit);
     return check_range(request.lines);
 }
 
 }  // namespace
 
 Result<EditRequest> decode_request(std::string_view arguments, const Settings& settings) {
-    if (arguments.size() > settings.max_arguments) return usage("Tool arguments too large");
+    if (arguments.size() > settings.max_arguments) {
+        return Error(ErrorKind::kUsage, EINVAL, "Tool arguments too large",
+                     "A call may have " + std::to_string(settings.max_arguments) +
+                         " bytes of arguments. Make the change in several smaller calls.");
+    }
     const Json object = Json::parse(arguments, nullptr, /*allow_exceptions=*/false);
     if (object.is_discarded()) return bad("the arguments are not JSON");
     if (!object.is_object()) return bad("the arguments are not an object");

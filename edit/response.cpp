@@ -219,8 +219,6 @@ EditResponse refusal(std::string_view arguments, const Error& error) {
     EditResponse response;
     response.message = error.message();
     response.next = error.advice();
-    // What was refused for its size is not looked into.
-    if (arguments.size() > Settings{}.max_arguments) return response;
     const auto json = nlohmann::json::parse(arguments, nullptr, /*allow_exceptions=*/false);
     if (!json.is_object()) return response;
     const bool lines =

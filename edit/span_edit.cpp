@@ -127,18 +127,45 @@ Span hinted(const CanonicalView& view, const std::optional<LineRange>& hint) {
     return {view.line_begin(hint->start), view.line_end(last)};
 }
 
-constexpr const char* kSayWhich =
-    "Make old_snippet longer until it occurs once, or say which lines are meant with match_hint: "
-    "{\"start_line\": 3, \"end_line\": 9}.";
+// Lines that hold one of the matches alone; nothing when none of the first ones is alone.
+std::optional<LineRange> hint_for(const CanonicalView& view, const Matches& matches,
+                                  std::string_view wanted) {
+    for (const std::size_t at : matches.at) {
+        const LineRange lines = lines_of(view, {at, at + wanted.size()});
+        if (find_snippet(view.text(), hinted(view, lines), wanted).count == 1) return lines;
+    }
+    return std::nullopt;
+}
 
-SpanEdit not_unique(Target& target, const Matches& matches, const std::string& where) {
+std::string say_which(const std::optional<LineRange>& lines) {
+    const std::string longer = "Make old_snippet longer until it occurs once";
+    if (!lines) return longer + ".";
+    return longer + ", or say which lines are meant, for example match_hint: {\"start_line\": " +
+           std::to_string(lines->start) + ", \"end_line\": " + std::to_string(lines->end) + "}.";
+}
+
+SpanEdit not_unique(Target& target, const Matches& matches, std::string_view wanted,
+                    const std::string& where) {
     for (const std::size_t at : matches.at)
         target.edit.response.candidates.push_back(
             candidate_at(target.view, target.view.line_of(at), 1.0));
-    target.edit.response.next = kSayWhich;
+    target.edit.response.next = say_which(hint_for(target.view, matches, wanted));
     return target.ended(
         EditStatus::kError,
         "Match is not unique (" + std::to_string(matches.count) + " matches" + where + ")");
+}
+
+SpanEdit beyond(Target& target, const LineRange& lines) {
+    const std::string count = std::to_string(target.view.line_count());
+    target.edit.response.next = count == "0"
+                                    ? "The file is empty. Give start_line 1 and end_line 1."
+                                    : "Give lines from 1 to " + count +
+                                          ". To add lines at the end, replace line " + count +
+                                          " with its own text and the new lines.";
+    return target.ended(EditStatus::kError, "Bad args: " + lines_text(lines) +
+                                                (lines.start == lines.end ? " is" : " are") +
+                                                " not in the file, which has " + count +
+                                                (count == "1" ? " line" : " lines"));
 }
 
 }  // namespace
@@ -155,7 +182,7 @@ SpanEdit apply_snippet(const SnippetRequest& request, std::string_view bytes,
         target.edit.response.candidates = similar_lines(target.view, wanted);
         return target.ended(EditStatus::kNoMatch, "Match not found" + where);
     }
-    if (matches.count > 1) return not_unique(target, matches, where);
+    if (matches.count > 1) return not_unique(target, matches, wanted, where);
     const Span span{matches.at.front(), matches.at.front() + wanted.size()};
     return replace(target, span, lines_of(target.view, span), request.new_snippet, may_edit);
 }
@@ -167,10 +194,7 @@ SpanEdit apply_lines(const LineRequest& request, std::string_view bytes,
     const std::uint64_t last = std::max<std::uint64_t>(1, target.view.line_count());
     const LineRange lines = request.lines;
     if (lines.start < 1 || lines.end < lines.start || lines.end > last) {
-        target.edit.response.next = "Give lines from 1 to " + std::to_string(last) + ".";
-        return target.ended(EditStatus::kError, "Bad args: " + lines_text(lines) +
-                                                    " are not in the file, which has " +
-                                                    std::to_string(target.view.line_count()));
+        return beyond(target, lines);
     }
     Span span;
     if (target.view.line_count() > 0)

@@ -27,11 +27,16 @@ std::string give(const std::string& field, const std::string& as) {
 
 }  // namespace
 
+Error too_large_arguments() {
+    return {ErrorKind::kUsage, E2BIG, "Tool arguments too large",
+            "A call may have " + std::to_string(edit::Settings{}.max_arguments) +
+                " bytes of arguments. Make them shorter."};
+}
+
 Result<Arguments> Arguments::check(const Json& json, std::initializer_list<const char*> known) {
     if (!json.is_object())
         return bad("arguments must be an object", "Give the arguments as a JSON object.");
-    if (dump(json).size() > edit::Settings{}.max_arguments)
-        return Error(ErrorKind::kUsage, E2BIG, "Tool arguments too large");
+    if (dump(json).size() > edit::Settings{}.max_arguments) return too_large_arguments();
     for (const auto& item : json.items()) {
         const auto same = [&](const char* name) { return item.key() == name; };
         if (std::any_of(known.begin(), known.end(), same)) continue;

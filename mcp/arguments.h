@@ -35,4 +35,7 @@ class Arguments {
     const Json& json_;  ///< outlives this
 };
 
+/// For arguments of more than edit::Settings::max_arguments bytes.
+Error too_large_arguments();
+
 }  // namespace unwrite::mcp

@@ -1,10 +1,9 @@
 #include "mcp/revert_tool.h"
 
-#include <cerrno>
-
 #include "edit/revert_drain.h"
 #include "edit/settings.h"
 #include "edit/text_safety.h"
+#include "mcp/arguments.h"
 #include "mcp/schema.h"
 
 namespace unwrite::mcp {
@@ -20,8 +19,7 @@ constexpr std::size_t kMostEvents = 64;
 
 Result<ToolAnswer> revert(ToolSession& session, const Json& json) {
     const std::string text = dump(json);
-    if (text.size() > edit::Settings{}.max_arguments)
-        return Error(ErrorKind::kUsage, E2BIG, "Tool arguments too large");
+    if (text.size() > edit::Settings{}.max_arguments) return too_large_arguments();
     const auto request = edit::decode_revert(text);
     if (!request) return request.error().with_advice(kArguments);
     TRY_ASSIGN(const auto room, session.enter());

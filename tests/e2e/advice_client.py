@@ -84,7 +84,26 @@ def denied_by_the_user(walk):
     check(not os.path.exists("asked/new"), "nothing was made")
 
 
-PARTS = [paths_of_history, two_names_of_one_file, status_since, hidden_by_a_rule, denied_by_the_user]
+def places(walk):
+    """The example in the advice for a snippet that occurs twice is one that works."""
+    put("twice", b"a\na\nb\n")
+    walk.call("Read", path="twice")
+    answer = walk.call("Edit", path="twice", old_snippet="a", new_snippet="x")
+    hint = json.loads(answer[0]["next"].split("match_hint: ")[1].rstrip("."))
+    done, _ = walk.call("Edit", path="twice", old_snippet="a", new_snippet="x", match_hint=hint)
+    check(done["status"] == "ok" and get("twice") == b"x\na\nb\n", done)
+    answer = walk.call("Edit", path="twice", start_line=4, end_line=4, new_content="x")
+    expect(answer, "twice", None, ["Give lines from 1 to 3. To add lines at the end"])
+    put("cr", b"one\rtwo\rthree\r")
+    walk.call("Read", path="cr")
+    done, text = walk.call("Edit", path="cr", start_line=2, end_line=2, new_content="2")
+    check(done["files"][0]["lines"] == [{"start": 2, "end": 2}] and "cr: modified, line 2," in text, text)
+    check("2 -two\n2 +2\n" in text and "-one" not in text, text)
+    text = expect(walk.call("Edit", patch=lp1(twice="N -\n")), "twice", None, ["has no newline any more"])
+    expect(walk.call("Edit", patch=lp1(twice="N +\n") + "and so on\n"), "twice", 5, ["what follows the line END"])
+
+
+PARTS = [paths_of_history, two_names_of_one_file, status_since, hidden_by_a_rule, denied_by_the_user, places]
 
 
 def all_of_it(program, directory):

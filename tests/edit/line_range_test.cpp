@@ -103,5 +103,19 @@ TEST(LineEdit, S154_AByteOrderMarkStays) {
     EXPECT_EQ(lines("\xef\xbb\xbfone\n", {1, 1}, "\xef\xbb\xbfx\n").bytes, "\xef\xbb\xbfx\n");
 }
 
+TEST(LineEdit, S132_ARangeBeyondTheFileSaysHowToAppend) {
+    const EditResponse beyond = lines("1\n2\n3\n", {4, 4}, "x").response;
+    EXPECT_EQ(beyond.message, "Bad args: line 4 is not in the file, which has 3 lines");
+    EXPECT_EQ(
+        beyond.next,
+        "Give lines from 1 to 3. To add lines at the end, replace line 3 with its own text and "
+        "the new lines.");
+    EXPECT_EQ(lines("1\n", {1, 9}, "x").response.message,
+              "Bad args: lines 1-9 are not in the file, which has 1 line");
+    const EditResponse empty = lines("", {2, 2}, "x").response;
+    EXPECT_EQ(empty.message, "Bad args: line 2 is not in the file, which has 0 lines");
+    EXPECT_EQ(empty.next, "The file is empty. Give start_line 1 and end_line 1.");
+}
+
 }  // namespace
 }  // namespace unwrite::edit

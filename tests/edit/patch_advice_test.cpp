@@ -71,6 +71,10 @@ TEST_F(PatchAdviceTest, S155_ALineThatIsAlmostRight) {
     told = answer("LP1\nF a.c\nT\nx\nEND\n");
     EXPECT_EQ(told.patch_line, 5U);
     EXPECT_THAT(told.next, HasSubstr("a single dot, and the patch with a line END"));
+
+    told = answer("LP1\nF a.c\nT\nx\n.\nEND\nthat is all\n");
+    EXPECT_EQ(told.patch_line, 7U);
+    EXPECT_EQ(told.next, "Leave out what follows the line END: the patch ends there.");
 }
 
 TEST_F(PatchAdviceTest, S155_S140_OneOfThreeOperationsFails) {
@@ -100,8 +104,9 @@ TEST_F(PatchAdviceTest, S155_EveryBrokenPatchGetsAdvice) {
     for (std::size_t length = 0; length < whole.size() - 1; ++length) {
         const std::string patch = whole.substr(0, length);
         std::uint64_t line = 0;
-        if (parse_lp1(patch, &line)) continue;
-        EXPECT_NE(advice_on(patch, line).next, "") << patch;
+        const auto parsed = parse_lp1(patch, &line);
+        if (parsed) continue;
+        EXPECT_NE(advice_on(patch, line, parsed.error().text()).next, "") << patch;
     }
 }
 

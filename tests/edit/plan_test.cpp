@@ -198,6 +198,33 @@ TEST_F(Plan, S132_WhatAPatchDidIsToldFileByFile) {
                   "\nnext: Undo takes this edit back. The lines that it wrote count as read.");
 }
 
+TEST_F(Plan, S161_LinesThatEndInCrAreCounted) {
+    memory.files = {{"cr", {"1\r2\r3\r"}}, {"crlf", {"1\r\n2\r\n"}}};
+    LineRequest request{.path = "cr", .lines = {2, 2}, .new_content = "x"};
+    AnsweredPlan made = plan_lines(request, settings, memory, {});
+    EXPECT_EQ(*edit_report(made.plan), "1  1\n2 -2\n2 +x\n3  3\n");
+    tell(made.response, made.plan);
+    EXPECT_THAT(made.response.files.front().lines, ElementsAre(LineRange{2, 2}));
+    EXPECT_EQ(report("F crlf\nR\n2\n.\nx\n.\n"), "1  1\n2 -2\n2 +x\n");
+}
+
+TEST_F(Plan, S132_ANewlineThatComesOrGoesAtTheEndIsSaid) {
+    memory.files = {{"a", {"1\n2\n"}}, {"b", {"1"}}};
+    const auto next = [&](const std::string& sections) {
+        const auto plan = patch(sections);
+        EditResponse response;
+        response.status = EditStatus::kOk;
+        if (plan) tell(response, *plan);
+        return next_step(response);
+    };
+    EXPECT_EQ(next("F a\nN -\n"),
+              "The last line of \"a\" has no newline any more. Undo takes this edit back.");
+    EXPECT_EQ(next("F b\nN +\n"),
+              "The last line of \"b\" has a newline now. Undo takes this edit back.");
+    EXPECT_EQ(next("F a\nT\n3\n.\n"),
+              "Undo takes this edit back. The lines that it wrote count as read.");
+}
+
 TEST_F(Plan, S161_SeveralFilesAreListedFirst) {
     memory.files = {{"a\nb", {"1\n"}}};
     memory.links = {{"a", "a\nb"}};

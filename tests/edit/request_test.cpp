@@ -332,7 +332,24 @@ TEST(EditResponse, S132_ARefusalEchoesWhatCanBeRead) {
     EXPECT_EQ(refusal("{", error).status, EditStatus::kError);
     EXPECT_FALSE(refusal(R"({"region_id":7})", error).region_id);
     const std::string large = R"({"region_id":"r","x":")" + std::string(262144, 'x') + "\"}";
-    EXPECT_FALSE(refusal(large, error).region_id);
+    EXPECT_EQ(refusal(large, error).region_id, "r");
+}
+
+TEST(EditRequest, S131_S132_EachLimitIsNamed) {
+    Settings small;
+    small.max_snippet = 4;
+    small.max_line_edit = 4;
+    small.max_patch = 4;
+    const auto next = [&](const Json& arguments) {
+        const auto request = decode_request(arguments.dump(), small);
+        return request ? "" : request.error().advice();
+    };
+    EXPECT_EQ(next({{"path", "a"}, {"old_snippet", "12345"}, {"new_snippet", ""}}),
+              "A snippet may have 4 bytes. Make the change in several smaller calls.");
+    EXPECT_EQ(next({{"path", "a"}, {"start_line", 1}, {"end_line", 1}, {"new_content", "12345"}}),
+              "new_content may have 4 bytes. Make the change in several smaller calls.");
+    EXPECT_EQ(next({{"patch", "12345"}}),
+              "A patch may have 4 bytes. Make the change in several smaller calls.");
 }
 
 }  // namespace

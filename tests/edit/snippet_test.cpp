@@ -238,5 +238,19 @@ TEST(SnippetEdit, S134_S147_BytesOutsideTheSpanStay) {
     EXPECT_GT(applied, 3000U);
 }
 
+TEST(SnippetEdit, S132_TheHintInTheAdviceMatchesOnePlace) {
+    const auto next = [](const std::string& bytes, const std::string& old) {
+        return snippet(bytes, old, "x").response.next;
+    };
+    const std::string example =
+        "Make old_snippet longer until it occurs once, or say which lines are meant, for example "
+        "match_hint: {\"start_line\": ";
+    EXPECT_EQ(next("a\na\nb\n", "a"), example + "1, \"end_line\": 1}.");
+    EXPECT_EQ(next("a a\na\nb\n", "a"), example + "2, \"end_line\": 2}.");
+    EXPECT_EQ(next("1\nb\nc\n2\nb\nc\n", "b\nc"), example + "2, \"end_line\": 3}.");
+    EXPECT_EQ(next("a a\nb\n", "a"), "Make old_snippet longer until it occurs once.")
+        << "no range of lines holds one of them alone";
+}
+
 }  // namespace
 }  // namespace unwrite::edit

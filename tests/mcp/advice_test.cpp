@@ -104,5 +104,18 @@ TEST_F(Advice, S132_what_has_no_advice_of_its_own_has_one) {
               "next: Nothing was done. Try again, and tell the user if it fails again.");
 }
 
+TEST_F(Advice, S131_S132_what_is_too_large_names_its_path_and_the_limit) {
+    const std::string much = "\"" + std::string(300000, 'x') + "\"";
+    EXPECT_EQ(
+        next("Edit", R"({"path":"a","old_snippet":"x","new_snippet":)" + much + "}"),
+        "A call may have 262144 bytes of arguments. Make the change in several smaller calls.");
+    EXPECT_EQ(answer_["result"]["structuredContent"]["path"], "a");
+    EXPECT_EQ(next("checkpoint", R"({"text":)" + much + "}"),
+              "A call may have 262144 bytes of arguments. Make them shorter.");
+    EXPECT_EQ(
+        next("revert_to_state", R"({"category":"failure","step":"n1","summary":)" + much + "}"),
+        "A call may have 262144 bytes of arguments. Make them shorter.");
+}
+
 }  // namespace
 }  // namespace unwrite::mcp
