@@ -1,5 +1,7 @@
 #include <unistd.h>
 
+#include <cerrno>
+
 #include "cli/commands/commands.h"
 #include "cli/config_tools.h"
 #include "cli/editing_room.h"
@@ -23,11 +25,22 @@ Result<mcp::Approval> parse_approval(const std::string& word) {
                  "`unwrite mcp --approval client`, elicit or deny");
 }
 
+// Clients hide what a server that ends writes on its standard error; an answer reaches the model.
+mcp::Enter refusing(const Error& error) {
+    const Error told(
+        ErrorKind::kRefused, EINVAL, error.message(),
+        "Nothing was done. Ask the user to correct the configuration, and then to start "
+        "this server again.");
+    return [told]() -> Result<std::unique_ptr<mcp::Room>> { return told; };
+}
+
 // Nothing is opened before a call needs it: clients start a server only to ask what it is.
 Result<int> serve_mcp(Context& context, const McpOptions& options) {
     mcp::ServerOptions server;
     server.enter = [base = context.base] { return enter_mounted(base, /*agent=*/true); };
-    TRY_ASSIGN(const ToolsConfig config, load_tools_config());
+    const auto loaded = load_tools_config();
+    if (!loaded) server.enter = refusing(loaded.error());
+    const ToolsConfig config = loaded ? *loaded : ToolsConfig();
     TRY_ASSIGN(server.approval,
                parse_approval(options.approval.empty() ? config.approval : options.approval));
     server.settings = config.edit;
