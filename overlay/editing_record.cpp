@@ -1,11 +1,13 @@
 #include "overlay/editing_record.h"
 
+#include <fcntl.h>
 #include <poll.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <nlohmann/json.hpp>
 
+#include "base/syscalls.h"
 #include "edit/text_safety.h"
 #include "edit/unified_patch.h"
 #include "overlay/changes.h"
@@ -290,12 +292,15 @@ Result<std::optional<Begun>> newest_without_end(Operations& operations) {
     return std::optional<Begun>();
 }
 
-/// `tools`: the executable of the asker, which may serve others as well.
-std::string words_for(const Asker& asker, const Origin& origin, const std::string& tools) {
+/// `tools`: the executable of the asker, which serves other connections and the user's commands as
+/// well. `is_a_call`: the step says what a client called it.
+std::string words_for(const Asker& asker, const Origin& origin, const std::string& tools,
+                      bool is_a_call) {
     const bool user = origin.session == Origins::kUserName;
     if (origin.pid == asker.pid) return "this connection";
-    if (user && !tools.empty() && origin.executable == tools)
-        return "another client of these tools";
+    const bool is_same_program = user && !tools.empty() && origin.executable == tools;
+    if (is_same_program && is_a_call) return "another connection of these tools";
+    if (is_same_program) return "the user or another connection of these tools (unwrite)";
     const std::string program = origin.executable.substr(origin.executable.rfind('/') + 1);
     return (user ? "the user" : edit::displayed(origin.session)) +
            (program.empty() ? "" : " (" + edit::displayed(program) + ")");
@@ -306,11 +311,8 @@ std::string words_for(const Asker& asker, const Origin& origin, const std::strin
 std::string last_writer(Operations& operations, const Asker& asker, const std::string& path) {
     const auto log = operations.log(path, false, true);
     if (!log) return "";
-    std::string tools;
-    for (const Origin& origin : log->origins) {
-        if (origin.pid == asker.pid) tools = origin.executable;
-    }
-    const auto whose = [&](const std::vector<Change>& changes) -> std::string {
+    const std::string tools = sys::read_link(AT_FDCWD, "/proc/self/exe").value_or("");
+    const auto whose = [&](const std::vector<Change>& changes, bool is_a_call) -> std::string {
         OriginNumber newest = 0;
         for (const Change& change : changes) {
             if (!concerns(change, path)) continue;
@@ -321,11 +323,12 @@ std::string last_writer(Operations& operations, const Asker& asker, const std::s
             std::find_if(log->origins.begin(), log->origins.end(),
                          [&](const Origin& origin) { return origin.number == newest; });
         if (newest == 0 || found == log->origins.end()) return "";
-        return words_for(asker, *found, tools);
+        return words_for(asker, *found, tools, is_a_call);
     };
-    if (std::string who = whose(log->open_changes); !who.empty()) return who;
+    if (std::string who = whose(log->open_changes, false); !who.empty()) return who;
     for (const LogEntry& entry : log->entries) {
-        if (std::string who = whose(entry.changes); !who.empty()) return who;
+        const bool is_a_call = entry.node.tags.contains(kCauseTag);
+        if (std::string who = whose(entry.changes, is_a_call); !who.empty()) return who;
     }
     return "";
 }
