@@ -48,10 +48,10 @@ void EditFiles::remark(const std::string& path, const Standing& was, const Stand
     }
     const std::string names = std::to_string(was.st.st_nlink) + " names of a file (hard links). ";
     if (was.st.st_nlink > 1 && same) {
-        remarks_.push_back(shown + " is one of " + names + "All of them have the new text.");
+        remarks_.push_back(shown + " is one of " + names + "All of them have the same text.");
     } else if (was.st.st_nlink > 1) {
         remarks_.push_back(shown + " was one of " + names +
-                           "The other names keep the old text, because " + why + ".");
+                           "The other names keep the text that they had, because " + why + ".");
     }
     if (was.st.st_uid != now.st.st_uid || was.st.st_gid != now.st.st_gid) {
         remarks_.push_back(shown + " belonged to " + owner_of(was.st) + ", and now belongs to " +

@@ -33,7 +33,7 @@ def names(program, directory):
     client = Client(program, directory, "modern")
     before = looks("f")
     with open("other", "rb") as reader, open("other", "ab") as writer:
-        edit(client, "f", "one", "1", ['"f" is one of 2 names of a file', "All of them have the new text"])
+        edit(client, "f", "one", "1", ['"f" is one of 2 names of a file', "All of them have the same text"])
         check(get("f") == get("other") == b"1\n" and looks("f") == before, looks("f"))
         check(reader.read() == b"1\n", "who has it open reads it")
         writer.write(b"appended\n")
@@ -64,7 +64,7 @@ def owners(program, directory):
     edit(client, "own", "one", "1", ['mode of "own" was 4755, and is now 0755', "clears its set-id bits"])
     os.chmod("group", 0o444)
     edit(client, "group", "1", "2", ["user 65534, group 7, and now belongs to", "you may not write to the file itself"])
-    edit(client, "a", "one", "1", ['"a" was one of 2 names', "keep the old text", "you may not write to the file itself"])
+    edit(client, "a", "one", "1", ['"a" was one of 2 names', "keep the text that they had", "you may not write to the file itself"])
     check(get("a") == b"1\n" and get("b") == b"one\n" and looks("b")[4] == 1, "cut")
     client.end()
 
