@@ -31,7 +31,7 @@ Result<ToolAnswer> read(ToolSession& session, const Json& json) {
     session.has_read = true;
     const std::string shown = edit::displayed(answer.path);
     const std::string message = overlay::facts_of(answer);
-    const char* next = "Edit can change these lines.";
+    const std::string next = session.editing.after_read(room, answer);
     ToolAnswer tool;
     tool.text = with_numbers ? edit::numbered_lines(answer.text, answer.lines.start) : answer.text;
     tool.facts = message + "\nnext: " + next;

@@ -24,6 +24,11 @@ Error usage(const std::string& path, const std::string& reason, std::string advi
     return {ErrorKind::kUsage, EINVAL, edit::displayed(path) + ": " + reason, std::move(advice)};
 }
 
+std::string too_large_for_edit(std::uint64_t size, std::uint64_t most) {
+    return std::to_string(size) + " bytes, and Edit takes at most " + std::to_string(most) +
+           ". Change it with another program; that can be taken back as well.";
+}
+
 // The path once, whether the reason says it or not.
 std::string named(const std::string& path, const Error& reason) {
     const std::string shown = edit::displayed(path) + ": ";
@@ -141,6 +146,21 @@ class RecordedUndo final : public edit::UndoFiles {
     bool begun_ = false;
 };
 
+// One after the other, so that it can be said which file lacks its directory.
+Result<> make_directories(EditRoom& room, const EditPlan& plan, const EditRecord& record,
+                          std::string& at) {
+    for (const std::string& path : record.directories) {
+        const auto made = room.files.make_directories({path});
+        if (made) continue;
+        const auto file =
+            std::find_if(plan.files.begin(), plan.files.end(),
+                         [&](const PlannedFile& one) { return one.path.starts_with(path + "/"); });
+        if (file != plan.files.end()) at = file->path;
+        return made;
+    }
+    return {};
+}
+
 // What an Undo of the plan does.
 EditRecord undo_record(const EditPlan& plan) {
     EditRecord record;
@@ -209,6 +229,7 @@ Result<ReadAnswer> Editing::read(EditRoom& room, const std::string& path,
     ReadAnswer answer;
     answer.path = file.path;
     answer.hash = digest_of(file.bytes);
+    answer.size = file.bytes.size();
     answer.newline = edit::dominant(view.newlines());
     answer.line_count = count;
     answer.lines = {range.start, std::min(range.end, count)};
@@ -231,6 +252,15 @@ Result<ReadAnswer> Editing::read(EditRoom& room, const std::string& path,
                        count == 0 ? edit::LineRange{1, 1} : answer.lines, mark);
     }
     return answer;
+}
+
+std::string Editing::after_read(EditRoom& room, const ReadAnswer& answer) const {
+    if (!settings_.enabled) return "The tool Edit is switched off here.";
+    if (answer.size > settings_.max_file)
+        return "Edit does not take this file: it has " +
+               too_large_for_edit(answer.size, settings_.max_file);
+    const std::string rule = room.files.outlook(answer.path);
+    return rule.empty() ? "Edit can change these lines." : rule;
 }
 
 Result<> Editing::change(EditRoom& room, const EditPlan& plan, std::size_t& done, std::string& at) {
@@ -325,7 +355,7 @@ Result<> Editing::carry_out(EditRoom& room, const EditPlan& plan, std::string& a
     TRY(begin_edit(room.operations, room.asker, "edit", record));
     crash_point("edit.begun");
     std::size_t done = 0;
-    Result<> changed = room.files.make_directories(record.directories);
+    Result<> changed = make_directories(room, plan, record, at);
     if (changed) changed = change(room, plan, done, at);
     if (changed) changed = end_edit(room.operations, room.asker, record, "edited");
     if (!changed) return go_back(room, plan, record, done, changed.error());
@@ -365,6 +395,11 @@ EditAnswer Editing::finish(EditRoom& room, edit::AnsweredPlan made) {
         return failure(std::move(response), done.error());
     }
     response.remarks = room.files.take_remarks();
+    for (const PlannedFile& file : made.plan.files) {
+        if (file.after.size() <= settings_.max_file) continue;
+        response.remarks.push_back("\"" + edit::displayed(file.path) + "\" now has " +
+                                   too_large_for_edit(file.after.size(), settings_.max_file));
+    }
     edit::tell(response, made.plan);
     const bool is_patch = response.action == edit::EditAction::kPatch;
     std::string text = response.message;

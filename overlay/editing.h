@@ -29,7 +29,8 @@ struct ReadAnswer {
     std::string text{};       ///< the lines as they are in the file, endings too
     edit::LineRange lines{};  ///< which these are; {1, 0} for an empty file
     std::uint64_t line_count = 0;
-    Digest hash{};  ///< of the whole file
+    Digest hash{};           ///< of the whole file
+    std::uint64_t size = 0;  ///< the same
     edit::Newline newline = edit::Newline::kLf;
 };
 
@@ -59,6 +60,9 @@ class Editing {
     /// UTF-8, too large).
     Result<ReadAnswer> read(EditRoom& room, const std::string& path,
                             std::optional<edit::LineRange> lines);
+
+    /// What the asker can do with what it read, in words: whether edit() would change it.
+    std::string after_read(EditRoom& room, const ReadAnswer& answer) const;
 
     /// All of it or nothing; the answer says what went wrong. An edit of this session that changed
     /// anything becomes its Undo entry.

@@ -24,6 +24,26 @@ using edit::FileState;
 
 constexpr std::uint64_t kAnySize = UINT64_MAX;
 
+// With a slash behind, a name is that of a directory, to every program.
+Result<> check_slash(const std::string& asked, const FileState& state) {
+    const bool is_directory_name = asked.ends_with('/') || asked.ends_with("/.");
+    const std::string shown = edit::displayed(asked);
+    if (is_directory_name && state.kind == FileKind::kFile)
+        return Error(ErrorKind::kUsage, ENOTDIR, shown + ": Not a directory",
+                     "Call again with path \"" + edit::displayed(state.path) + "\".");
+    if (is_directory_name && state.kind == FileKind::kAbsent)
+        return Error(ErrorKind::kUsage, ENOENT, shown + ": No such directory",
+                     "Give the path of a file, without the slash at its end.");
+    return {};
+}
+
+Error no_directory(const std::string& path, const Error& error) {
+    const bool is_ours = path == ".unwrite" || path.starts_with(".unwrite/");
+    return error.with_context("Failed to create parent directories (" + edit::displayed(path) + ")")
+        .with_advice(is_ours ? "unwrite keeps its own files in .unwrite. Leave them alone."
+                             : "Use another path, or ask the user to make this directory.");
+}
+
 Result<std::string> random_token() {
     unsigned char bytes[8];
     if (::getrandom(bytes, sizeof bytes, 0) != sizeof bytes) return sys::last_error();
@@ -137,16 +157,23 @@ Result<FileState> EditFiles::look(const std::string& path, std::uint64_t max_byt
     FileState state;
     state.path = where;
     const Result<> may = permitted({.path = where}, nullptr);
-    if (!may && may.error().kind() == ErrorKind::kNotFound) return state;  // hidden by a rule
-    if (!may) return may.error();
+    if (!may && may.error().kind() != ErrorKind::kNotFound) return may.error();
+    if (!may) {  // hidden by a rule
+        TRY(check_slash(path, state));
+        return state;
+    }
     if (where.empty()) {
         state.kind = FileKind::kDirectory;
         return state;
     }
     auto place = place_of(where);
-    if (!place && place.error().number() == ENOENT) return state;
-    if (!place) return std::move(place).error();
-    return state_at(*place, where, max_bytes);
+    const bool is_below_nothing = !place && place.error().number() == ENOENT;
+    if (!place && !is_below_nothing) return std::move(place).error();
+    if (place) {
+        TRY_ASSIGN(state, state_at(*place, where, max_bytes));
+    }
+    TRY(check_slash(path, state));
+    return state;
 }
 
 Result<FileState> EditFiles::look(const std::string& path) {
@@ -332,8 +359,7 @@ Result<std::vector<std::string>> EditFiles::missing_directories(const std::strin
         const auto fd =
             sys::open_beneath(root_.get(), at, O_PATH | O_DIRECTORY, RESOLVE_NO_SYMLINKS);
         if (fd) break;
-        if (fd.error().number() != ENOENT)
-            return fd.error().with_context("Failed to create parent directories");
+        if (fd.error().number() != ENOENT) return no_directory(at, fd.error());
         missing.insert(missing.begin(), at);
     }
     return missing;
@@ -343,7 +369,7 @@ Result<> EditFiles::make_directories(const std::vector<std::string>& paths) {
     for (const std::string& path : paths) {
         TRY_ASSIGN(const Place place, place_of(path));
         if (auto made = sys::make_directory(place.parent.get(), place.name, 0777); !made)
-            return made.error().with_context("Failed to create parent directories");
+            return no_directory(path, made.error());
     }
     return {};
 }

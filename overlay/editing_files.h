@@ -66,6 +66,8 @@ class EditFiles final : public edit::Files, public edit::UndoFiles {
     Result<> may_write(const std::string& path, const std::string* bytes, bool ask) const;
     /// The same of a directory that an edit makes. Waits for a person.
     Result<> may_make(const std::string& path) const;
+    /// The rule that forbids or asks before an edit of this file, in words; empty: there is none.
+    std::string outlook(const std::string& path) const;
     Result<edit::FileState> look(const std::string& path) override;
     /// The new name is on the disk as soon as no file of its directory is prepared any more.
     Result<> put(const std::string& path, const std::optional<Digest>& expected,
@@ -104,6 +106,7 @@ class EditFiles final : public edit::Files, public edit::UndoFiles {
     /// Where a link at `path` leads, by its words alone; empty: not below the root.
     std::string led_to(const std::string& path, const std::string& link) const;
     std::string without_absolute_links(const std::string& relative) const;
+    Error leads_out(const std::string& relative, const std::string& where) const;
     Result<std::string> resolved(const std::string& relative, unsigned links) const;
     Result<Place> place_of(const std::string& path) const;
     Result<edit::FileState> state_at(const Place& place, const std::string& path,

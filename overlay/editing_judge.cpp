@@ -14,10 +14,14 @@ constexpr int kAskAgainMs = 100;
 /// A request to the daemon holds so many bytes.
 constexpr std::size_t kMostJudged = 600000;
 
+std::string rule_words(const MayEdit& may) {
+    return "'" + may.pattern + "' (" + may.source + ")" +
+           (may.reason.empty() ? "" : ": " + may.reason);
+}
+
 Error refused_by(const MayEdit& may, const std::string& path) {
     const std::string shown = edit::displayed(path);
-    const std::string rule = "'" + may.pattern + "' (" + may.source + ")" +
-                             (may.reason.empty() ? "" : ": " + may.reason);
+    const std::string rule = rule_words(may);
     if (may.denied) {
         return {ErrorKind::kRefused, EACCES, "Path '" + shown + "' was denied by the user: " + rule,
                 "The user said no to this change. Do not try it again. Go on without it, or ask "
@@ -112,6 +116,18 @@ Result<> EditFiles::may_make(const std::string& path) const {
 
 Result<> EditFiles::may_write(const std::string& path, const std::string* bytes, bool ask) const {
     return permitted({.path = path, .write = true, .ask = ask}, bytes);
+}
+
+std::string EditFiles::outlook(const std::string& path) const {
+    if (options_.judge == nullptr) return "";
+    const auto may = options_.judge->may_edit({.path = path, .write = true});
+    if (!may || (may->granted && !may->asks)) return "";
+    if (may->pattern.empty()) return "A rule for another name of this file forbids to change it.";
+    const std::string words = may->by_content
+                                  ? "A rule looks at what Edit writes here, and may ask the user: "
+                              : may->asks ? "A rule asks the user before Edit changes this file: "
+                                          : "A rule forbids Edit to change this file: ";
+    return words + rule_words(*may) + ".";
 }
 
 }  // namespace unwrite::overlay

@@ -71,6 +71,26 @@ std::string EditFiles::without_absolute_links(const std::string& relative) const
     return relative;
 }
 
+// Which link on the way leads out: the first name that cannot be entered beneath the root.
+Error EditFiles::leads_out(const std::string& relative, const std::string& where) const {
+    std::string at;
+    for (const std::string& part : components(relative)) {
+        const std::string above = at;
+        at = joined(at, part);
+        const auto there = sys::open_beneath(root_.get(), at, O_PATH, 0);
+        if (there || there.error().number() != EXDEV) continue;
+        const auto parent = sys::open_beneath(root_.get(), above, O_PATH | O_DIRECTORY, 0);
+        const auto link =
+            parent ? sys::read_link(parent->get(), part) : Result<std::string>(parent.error());
+        if (!link) break;
+        return outside(relative, where)
+            .with_advice("\"" + edit::displayed(at) + "\" is a symbolic link to '" +
+                         edit::displayed(*link) +
+                         "', which leads out of the workspace. Give a path that stays in it.");
+    }
+    return outside(relative, where);
+}
+
 // The nearest directory of the way that exists, without links, and what is missing below it.
 Result<std::string> EditFiles::resolved(const std::string& relative, unsigned links) const {
     std::string directory = parent_of(relative);
@@ -87,7 +107,7 @@ Result<std::string> EditFiles::resolved(const std::string& relative, unsigned li
         }
         if (fd.error().number() == EXDEV) {
             const std::string plain = without_absolute_links(relative);
-            if (plain == relative || links == kMostLinks) return outside(relative, directory);
+            if (plain == relative || links == kMostLinks) return leads_out(relative, directory);
             return resolved(plain, links + 1);
         }
         if (fd.error().number() == EACCES) return denied(relative, false);

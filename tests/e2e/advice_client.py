@@ -103,7 +103,97 @@ def places(walk):
     expect(walk.call("Edit", patch=lp1(twice="N +\n") + "and so on\n"), "twice", 5, ["what follows the line END"])
 
 
-PARTS = [paths_of_history, two_names_of_one_file, status_since, hidden_by_a_rule, denied_by_the_user, places]
+def what_edit_does_next(walk):
+    """Read says that Edit can change the lines only where it can."""
+    put("plain", b"one\n")
+    put("long", b"x" * 99 + b"\n" + b"y\n" * 150000)
+    os.makedirs("asked", exist_ok=True)
+    put("asked/there", b"one\n")
+    for path, words in (("plain", "Edit can change these lines."),
+                        ("long", "Edit does not take this file: it has 300100 bytes, and Edit takes at most 204800."),
+                        ("kept", "A rule forbids Edit to change this file: 'kept' (.unwrite/config.toml:7)"),
+                        ("asked/there", "A rule asks the user before Edit changes this file: 'asked/**'")):
+        expect(walk.call("Read", path=path, start_line=1, end_line=1), path, None, [words])
+    put("grows", b"one\n" + b"x" * 150000)
+    walk.call("Read", path="grows")
+    done = walk.call("Edit", path="grows", old_snippet="one", new_snippet="y" * 60000)
+    expect(done, "grows", None, ['"grows" now has 210001 bytes, and Edit takes at most 204800', "Undo takes"])
+
+
+def slashes(walk):
+    """A name with a slash behind is a directory, as for every program."""
+    put("file", b"one\n")
+    for answer in (walk.call("Read", path="file/"), walk.call("Edit", path="file/", old_snippet="one", new_snippet="1"),
+                   walk.call("Edit", patch=lp1(**{"file/": "T\nx\n.\n"}))):
+        expect(answer, "file/", None, ['path "file"'])
+        check("file/: Not a directory" in answer[0]["message"], answer)
+    answer = walk.call("Edit", patch=lp1(**{"newd/": "T\nx\n.\n"}))
+    expect(answer, "newd/", None, ["without the slash"])
+    check(not os.path.lexists("newd"), "nothing was made")
+    check("Path is a directory" in walk.call("Read", path="src/")[1], "a directory is one")
+
+
+def parents(walk):
+    """Which directory could not be made, and for which file."""
+    answer = walk.call("Edit", patch=lp1(**{".unwrite/config.toml": "T\nx\n.\n"}))
+    expect(answer, ".unwrite/config.toml", None, ["unwrite keeps its own files in .unwrite"], status="error")
+    check("Failed to create parent directories (.unwrite)" in answer[0]["message"], answer)
+
+
+def links_that_lead_out(walk):
+    os.symlink("/etc", "out")
+    os.symlink("../out", "src/again")
+    for path, link in (("out/passwd", "out"), ("src/again/passwd", "src/again")):
+        for answer in (walk.call("Read", path=path),
+                       walk.call("Edit", path=path, old_snippet="x", new_snippet="y")):
+            expect(answer, path, None, [f'"{link}" is a symbolic link', "out of the workspace"])
+    expect(walk.call("Read", path="out/passwd"), None, None, ["to '/etc'"])
+
+
+def undo_of_a_hard_link(walk):
+    put("one-name", b"one\n")
+    os.link("one-name", "second-name")
+    walk.call("Read", path="one-name")
+    walk.call("Edit", path="one-name", old_snippet="one", new_snippet="1")
+    undone, text = walk.call("Undo")
+    check("new text" not in text and "is one of 2 names of a file" in undone["next"], text)
+    check("All of them have the same text" in undone["next"], undone)
+
+
+def another_connection(walk):
+    """Who changed the file was another connection of the tools, which has ended."""
+    put("shared", b"one\n")
+    walk.call("Read", path="shared")
+    other = Client(walk.client.program, os.getcwd(), "modern")
+    other.call("Read", path="shared")
+    check(not other.call("Edit", path="shared", old_snippet="one", new_snippet="two")["isError"], "the other edits")
+    other.end()
+    fresh = Walk(Client(walk.client.program, os.getcwd(), "modern"))
+    fresh.call("Read", path="shared", start_line=1)
+    put_by_other = Client(walk.client.program, os.getcwd(), "modern")
+    put_by_other.call("Read", path="shared")
+    put_by_other.call("Edit", path="shared", old_snippet="two", new_snippet="three")
+    put_by_other.end()
+    for one in (walk, fresh):
+        expect(one.call("Edit", path="shared", old_snippet="two", new_snippet="x"), "shared", None,
+               ["last changed by another connection of these tools"], status="stale_file")
+    fresh.client.end()
+
+
+def wrong_configuration(program, directory):
+    """The server starts, and each call says what is wrong."""
+    client = Client(program, directory, "2025-11-25")
+    walk = Walk(client)
+    for name, arguments in (("status", {}), ("Read", {"path": "x"}), ("Undo", {}),
+                            ("Edit", {"path": "x", "old_snippet": "a", "new_snippet": "b"})):
+        answer = walk.call(name, **arguments)
+        expect(answer, None, None, ["Ask the user to correct the configuration"], status="error")
+        check("unwrite.toml" in answer[0]["message"] and "nonsense" in answer[0]["message"], answer)
+    client.end()
+
+
+PARTS = [paths_of_history, two_names_of_one_file, status_since, hidden_by_a_rule, denied_by_the_user, places,
+         what_edit_does_next, slashes, parents, links_that_lead_out, undo_of_a_hard_link, another_connection]
 
 
 def all_of_it(program, directory):

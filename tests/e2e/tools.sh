@@ -36,6 +36,15 @@ S132_S140_S163_advice_that_can_be_followed() {
     cd /
 }
 
+S132_a_server_with_a_wrong_configuration_says_so_in_each_answer() {
+    begin
+    mkdir -p "$XDG_CONFIG_HOME/unwrite"
+    echo 'nonsense = 1' >"$XDG_CONFIG_HOME/unwrite/unwrite.toml"
+    python3 "$here/advice_client.py" wrong_configuration "$program" "$W"
+    expect 2 mcp --approval nobody
+    cd /
+}
+
 rolls_back() {
     begin
     python3 "$here/rollback_client.py" "$1" "$program" "$W"
