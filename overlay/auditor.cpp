@@ -22,7 +22,8 @@ AuditEntry Auditor::entry_of(std::int64_t pid, std::uint32_t uid, const Deed& de
     entry.path = deed.path;
     entry.detail = deed.detail;
     entry.executable = executable_of(pid);
-    if (const auto session = origins_.session_of_agent(pid)) {
+    const auto known = origins_.session_of_agent(pid);
+    if (const auto& session = known ? known : deed.session) {
         entry.agent = true;
         entry.session = *session;
     }

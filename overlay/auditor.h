@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -27,6 +28,8 @@ struct Deed {
     std::string operation;
     std::string path;
     std::string detail;
+    /// Of the agent, for one that the origins do not know: a server of tools outside a run.
+    std::optional<std::string> session{};
 };
 
 /// The program that a process runs, as the kernel tells it; "" when it cannot be told.

@@ -135,7 +135,7 @@ Questions::Verdict Questions::judge(const About& about, bool can_wait) {
         lock.unlock();
         auditor_.note(about.pid, about.uid,
                       {"asked", about.operation, about.path,
-                       "question " + std::to_string(number) + ": " + about.rule});
+                       "question " + std::to_string(number) + ": " + about.rule, about.session});
         return {false, number, {}};
     }
     // Remembered, so that it can be approved before the next try.
@@ -174,9 +174,10 @@ void Questions::leave(QuestionNumber question, Ticket ticket) {
         numbers_.erase(key_of(about));
         rows_.erase(found);
     }
-    auditor_.note(about.pid, about.uid,
-                  {"withdrawn", about.operation, about.path,
-                   "question " + std::to_string(question) + ": nobody waits for the answer"});
+    auditor_.note(
+        about.pid, about.uid,
+        {"withdrawn", about.operation, about.path,
+         "question " + std::to_string(question) + ": nobody waits for the answer", about.session});
 }
 
 // mutex_ is held before, and not after: whoever is told may ask again at once.
@@ -190,7 +191,7 @@ void Questions::end(std::unique_lock<std::mutex>& lock, Row& row, State state, c
     lock.unlock();
     auditor_.note(about.pid, about.uid,
                   {"refused", about.operation, about.path,
-                   "question " + std::to_string(number) + ": " + why});
+                   "question " + std::to_string(number) + ": " + why, about.session});
     if (release && !tickets.empty()) release(tickets, about.error);
 }
 

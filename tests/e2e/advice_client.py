@@ -82,6 +82,8 @@ def denied_by_the_user(walk):
         check("was denied by the user: 'asked/**'" in structured["message"], told)
         check("Do not try it again" in structured["next"] and "approve" not in json.dumps(told), told)
     check(not os.path.exists("asked/new"), "nothing was made")
+    shown = unwrite(program, directory, "log", "--audit").stdout
+    check(f"asked edit asked/new  by mcp-{walk.client.process.pid} " in shown, ("who asked", shown))
 
 
 def places(walk):
