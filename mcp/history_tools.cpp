@@ -39,7 +39,7 @@ Result<ToolAnswer> status(ToolSession& session, const Json& json) {
     TRY_ASSIGN(const std::string since, arguments.name("since"));
     TRY_ASSIGN(const auto room, session.enter());
     TRY_ASSIGN(const overlay::Status status, room->operations().status(since, true));
-    TRY_ASSIGN(const overlay::Log log, room->operations().log("", false, false));
+    TRY_ASSIGN(const overlay::Log log, room->operations().log("", true, false));
     ToolAnswer answer = told(false, text_of(status, since) + notes_text(log), "", encode(status));
     answer.structured["message"] = files_words(status, since);
     answer.facts.clear();

@@ -1,6 +1,7 @@
 #include "overlay/state_tags.h"
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "edit/text_safety.h"
 
@@ -143,6 +144,23 @@ std::vector<edit::TreeNode> tree_of(const journal::NodeTree& nodes) {
     return tree;
 }
 
+namespace {
+
+/// Not by the parents: a log leaves out the nodes that are no steps.
+std::vector<std::size_t> trunk_in(const Log& log, const std::vector<edit::TreeNode>& tree) {
+    std::set<NodeNumber> numbers;
+    for (const LogEntry& entry : log.entries) {
+        if (entry.on_trunk) numbers.insert(entry.node.number);
+    }
+    std::vector<std::size_t> trunk;
+    for (std::size_t at = 0; at < tree.size(); ++at) {
+        if (numbers.contains(tree[at].id)) trunk.push_back(at);
+    }
+    return trunk;
+}
+
+}  // namespace
+
 StateNotes notes_of(const Log& log) {
     journal::NodeTree nodes;
     StateNotes all;
@@ -151,16 +169,18 @@ StateNotes notes_of(const Log& log) {
     const auto tree = tree_of(nodes);
     const std::uint64_t turn = nodes.size() == 0 ? 0 : nodes.rbegin()->number;
     for (const edit::ShownTag& tag :
-         edit::shown_tags(tree, edit::trunk_of(tree, log.current), turn, edit::TagPolicy{})) {
+         edit::shown_tags(tree, trunk_in(log, tree), turn, edit::TagPolicy{})) {
         const std::string text = tag.tag.text.empty() ? "" : " " + edit::displayed(tag.tag.text);
         all.notes[tag.node].push_back("[" + std::string(edit::name_of(tag.tag.kind)) + "]" + text);
     }
     for (const Node& node : nodes) {
         const auto first = squash_of(node);
         if (!first) continue;
-        for (const Node* at = nodes.find(node.parent); at != nullptr && at->number > *first;
-             at = nodes.find(at->parent))
-            all.squashed.insert(at->number);
+        for (const LogEntry& entry : log.entries) {
+            const NodeNumber number = entry.node.number;
+            if (entry.on_trunk && number > *first && number < node.number)
+                all.squashed.insert(number);
+        }
     }
     return all;
 }

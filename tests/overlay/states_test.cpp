@@ -1,6 +1,7 @@
 // revert_to_state over the tree of checkpoints.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "overlay/reverts.h"
@@ -246,6 +247,10 @@ TEST_F(States, S105_a_completion_keeps_the_files_and_makes_one_step_of_many) {
     const auto listed = operations().log("", false, false);
     for (const overlay::LogEntry& entry : listed->entries)
         EXPECT_NE("n" + std::to_string(entry.node.number), two) << "part of the completion";
+    const auto shown = notes_of(*listed).notes;
+    EXPECT_TRUE(std::any_of(shown.begin(), shown.end(), [](const auto& of_node) {
+        return of_node.second == std::vector<std::string>{"[outcome] done"};
+    })) << "also where only steps are listed";
     const auto undone = operations().undo(agent(), 1, overlay::Consent::kAll);
     ASSERT_TRUE(undone) << undone.error().message();
     EXPECT_EQ("n" + std::to_string(undone->to), one);
