@@ -27,13 +27,25 @@ int full_pathname(sqlite3_vfs* /*vfs*/, const char* name, int size, char* out) {
     return SQLITE_OK;
 }
 
+// One process has the database at a time, and maps no file: who cut journal.db-shm short would end
+// it with SIGBUS (docs/decisions/0088).
+constexpr const char* kSystemVfs = "unix-excl";
+
+/// The system's looks at its own name to know that.
+int open_exclusively(sqlite3_vfs* /*vfs*/, const char* name, sqlite3_file* file, int flags,
+                     int* flags_out) {
+    sqlite3_vfs* const system = sqlite3_vfs_find(kSystemVfs);
+    return system->xOpen(system, name, file, flags, flags_out);
+}
+
 int register_vfs() {
-    const sqlite3_vfs* system = sqlite3_vfs_find("unix");
+    const sqlite3_vfs* system = sqlite3_vfs_find(kSystemVfs);
     if (system == nullptr) return SQLITE_ERROR;
     static sqlite3_vfs ours = *system;  // everything else is the system's
     ours.zName = kVfs;
     ours.pNext = nullptr;
     ours.xFullPathname = full_pathname;
+    ours.xOpen = open_exclusively;
     return sqlite3_vfs_register(&ours, 0);
 }
 

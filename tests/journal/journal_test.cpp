@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "tests/base/scratch.h"
 
 namespace unwrite::journal {
@@ -53,6 +56,22 @@ TEST_F(JournalTest, HasOneWriterAndAnyNumberOfReaders) {
     ASSERT_OK(reader->check());
     journal_.reset();
     ASSERT_OK(Journal::open(scratch_.fd(), {}));
+}
+
+// A file that is mapped, and that others can cut short, would end the daemon with SIGBUS.
+TEST_F(JournalTest, NothingIsMappedThatOthersCanCut) {
+    const auto state = scratch_.path() / ".unwrite";
+    EXPECT_TRUE(std::filesystem::exists(state / "journal.db-wal"));
+    EXPECT_FALSE(std::filesystem::exists(state / "journal.db-shm"));
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);)
+        EXPECT_EQ(line.find(state.string()), std::string::npos) << line;
+    journal_.reset();
+    // What an older program left, or somebody put there, is in nobody's way.
+    std::filesystem::create_directory(state / "journal.db-shm");
+    ASSERT_ASSIGN(journal_, Journal::open(scratch_.fd(), {}));
+    ASSERT_ASSIGN(const CheckReport report, journal_->check());
+    EXPECT_TRUE(report.problems.empty());
 }
 
 TEST_F(JournalTest, OpensWithDurabilityForPowerCuts) {
