@@ -24,6 +24,7 @@
 #include "cli/confine_view.h"
 #include "cli/failure.h"
 #include "cli/guard.h"
+#include "cli/left_behind.h"
 #include "cli/own_terminal.h"
 #include "cli/passed_on.h"
 #include "cli/text.h"
@@ -277,6 +278,9 @@ Result<Pipe> make_pipe() {
                 " that the command had left running");
         }
     }
+    const std::string left =
+        confinement.leave_running ? "" : left_behind_words({"/tmp", "/var/tmp", "/dev/shm"});
+    if (!left.empty()) say(left);
     const Result<> handed = home->hand_over();
     if (!handed) say("what was written in the home directory is lost: " + handed.error().message());
     report_code(report, code);
@@ -357,6 +361,11 @@ Result<int> run_confined(const Confinement& confinement, const std::vector<std::
     OwnTerminal terminal{UniqueFd(confinement.relay)};
     TRY_ASSIGN(const Attempt attempt, in_namespaces(confinement, terminal, command));
     if (attempt.ran) return attempt.code;
+    if (!confinement.home.shown.empty()) {
+        return Error(ErrorKind::kRefused, EPERM,
+                     "run: the home directory cannot be hidden on this machine: " + attempt.why,
+                     "leave out --hide-home, and the command can read it");
+    }
     if (!confinement.network) {
         return Error(ErrorKind::kRefused, EPERM,
                      "run: the network cannot be taken away on this machine: " + attempt.why,

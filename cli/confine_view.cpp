@@ -138,6 +138,7 @@ Result<HomeLayer> make_view(const Confinement& confinement, std::vector<std::str
     }
     TRY(make_devices(devices, missing));
     const Result<> layered = home.put();
+    if (!layered && !confinement.home.shown.empty()) return layered.error();
     if (!layered) {
         missing.push_back("a home directory of its own (" + layered.error().message() + ")");
     }

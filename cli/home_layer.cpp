@@ -46,6 +46,16 @@ Result<> copy_file(int from, const std::string& name, int to, const std::string&
     return sys::set_times(out.get(), times);
 }
 
+/// With those on the way to it.
+Result<> make_directories_below(int top, const std::string& path) {
+    for (std::size_t end = 0; end != std::string::npos;) {
+        end = path.find('/', end + 1);
+        const Result<> made = sys::make_directory(top, path.substr(0, end), 0700);
+        if (!made && made.error().number() != EEXIST) return made;
+    }
+    return {};
+}
+
 class Copier {
  public:
     Copier(const std::string& home, int tree, std::string& list)
@@ -93,11 +103,8 @@ class Copier {
 
     Result<> copy(int from, const std::string& name, const std::string& path,
                   const struct stat& st) {
-        for (std::size_t end = path.find('/'); end != std::string::npos;
-             end = path.find('/', end + 1)) {
-            const Result<> made = sys::make_directory(tree_, path.substr(0, end), 0700);
-            if (!made && made.error().number() != EEXIST) return made;
-        }
+        if (const std::size_t end = path.rfind('/'); end != std::string::npos)
+            TRY(make_directories_below(tree_, path.substr(0, end)));
         if (S_ISLNK(st.st_mode)) {
             TRY_ASSIGN(const std::string target, sys::read_link(from, name));
             return sys::make_symlink(tree_, path, target);
@@ -139,14 +146,58 @@ Result<> HomeLayer::put_layer() {
     TRY(sys::change_owner(top_.get(), st.st_uid, st.st_gid));
     TRY(sys::change_mode(top_.get(), st.st_mode & 07777));
     TRY_ASSIGN(const UniqueFd view, sys::copy_mounts(at(layer_, "view")));
+    TRY(sys::put_mounts(view.get(), view_.home));
+    mounted_ = 2;
+    return view_.shown.empty() ? show_all() : show_some();
+}
+
+Result<> HomeLayer::show_all() {
     TRY_ASSIGN(const UniqueFd real,
                sys::open_at(AT_FDCWD, at(lower_, "."), O_RDONLY | O_DIRECTORY));
     TRY_ASSIGN(const std::vector<sys::DirectoryEntry> entries, sys::read_directory(real.get()));
-    TRY(sys::put_mounts(view.get(), view_.home));
-    mounted_ = 2;
     for (const sys::DirectoryEntry& entry : entries)
         TRY(show(entry.name));
     return {};
+}
+
+// In this order what is shown as a part of something is behind it.
+Result<> HomeLayer::show_some() {
+    std::vector<std::string> paths = view_.shown;
+    std::sort(paths.begin(), paths.end());
+    std::vector<std::string> shown;
+    for (const std::string& path : paths) {
+        const bool is_shown = std::any_of(shown.begin(), shown.end(), [&](const auto& above) {
+            return is_at_or_below(path, above);
+        });
+        if (is_shown || !sys::stat_at(lower_.get(), path)) continue;
+        shown.push_back(path);
+        TRY(path.find('/') == std::string::npos ? show(path) : show_deep(path));
+    }
+    return {};
+}
+
+// The directories on the way are empty, but for this.
+Result<> HomeLayer::show_deep(const std::string& path) {
+    const std::string first = path.substr(0, path.find('/'));
+    if (!sys::stat_at(top_.get(), first)) directories_.push_back(first);
+    TRY(make_directories_below(top_.get(), path.substr(0, path.rfind('/'))));
+    TRY_ASSIGN(const struct stat st, sys::stat_at(lower_.get(), path));
+    if (S_ISLNK(st.st_mode)) {
+        TRY_ASSIGN(const std::string target, sys::read_link(lower_.get(), path));
+        return sys::make_symlink(top_.get(), path, target);
+    }
+    if (S_ISDIR(st.st_mode)) return show_directory(path, st);
+    if (!S_ISREG(st.st_mode)) return {};
+    TRY(sys::make_node(top_.get(), path, S_IFREG | 0600, 0));
+    return bind(path);
+}
+
+Result<> HomeLayer::show_directory(const std::string& path, const struct stat& st) {
+    TRY(sys::make_directory(top_.get(), path, 0700));
+    const Result<> covered = path.starts_with('.') ? cover(path, st) : Error(EROFS);
+    if (covered) return {};
+    if (path.starts_with('.')) uncovered_ = covered.error().message();
+    return bind(path);
 }
 
 // A mount of the home directory that has others below it, as a workspace in it is one, cannot be
@@ -158,12 +209,8 @@ Result<> HomeLayer::show(const std::string& name) {
         TRY_ASSIGN(const std::string target, sys::read_link(lower_.get(), name));
         TRY(sys::make_symlink(top_.get(), name, target));
     } else if (S_ISDIR(st->st_mode)) {
-        TRY(sys::make_directory(top_.get(), name, 0700));
         directories_.push_back(name);
-        const Result<> covered = name.starts_with('.') ? cover(name, *st) : Error(EROFS);
-        if (covered) return {};
-        if (name.starts_with('.')) uncovered_ = covered.error().message();
-        return bind(name);
+        return show_directory(name, *st);
     } else if (S_ISREG(st->st_mode)) {
         const bool is_copied =
             st->st_size <= kLargestCopy && copy_file(lower_.get(), name, top_.get(), name, *st);
@@ -186,7 +233,7 @@ Result<> HomeLayer::bind(const std::string& name) {
 
 Result<> HomeLayer::cover(const std::string& name, const struct stat& st) {
     for (const char* half : {"upper/", "work/"})
-        TRY(sys::make_directory(layer_.get(), half + name, 0700));
+        TRY(make_directories_below(layer_.get(), half + name));
     const std::string upper = "upper/" + name;
     TRY_ASSIGN(const UniqueFd directory, sys::open_at(layer_.get(), upper, O_RDONLY | O_DIRECTORY));
     TRY(sys::change_owner(directory.get(), st.st_uid, st.st_gid));

@@ -22,6 +22,9 @@ struct HomeView {
     std::vector<std::string> live;       ///< written in directly; each is there
     std::vector<std::string> read_only;  ///< below those; each is there
     std::vector<std::string> emptied;    ///< below those, private; each is there
+    /// Paths below the home directory: of all else there is nothing to be seen. Not all are there.
+    /// Empty: everything is shown.
+    std::vector<std::string> shown;
 };
 
 /// Records in the file "list" of the handoff: a letter, the path below the home directory, and a
@@ -54,7 +57,11 @@ class HomeLayer {
     UniqueFd handoff_;
     Result<> put_layer();
     Result<> put_places();
+    Result<> show_all();
+    Result<> show_some();
     Result<> show(const std::string& name);
+    Result<> show_deep(const std::string& path);
+    Result<> show_directory(const std::string& path, const struct stat& st);
     Result<> bind(const std::string& name);
     Result<> cover(const std::string& name, const struct stat& st);
 

@@ -21,6 +21,7 @@
 #include "base/writers.h"
 #include "cli/merged_keys.h"
 #include "cli/prompt.h"
+#include "cli/shown_home.h"
 #include "cli/state_directory.h"
 #include "cli/text.h"
 
@@ -167,6 +168,25 @@ void HomeReturn::add(const StatePlace& state, const std::string& workspace) {
     places(state.live, view_.live);
     places(state.read_only, view_.read_only);
     places(state.emptied, view_.emptied);
+}
+
+Result<> HomeReturn::hide(const std::vector<std::string>& named) {
+    if (view_.home.empty()) {
+        return Error(ErrorKind::kUsage, EINVAL,
+                     "run: --hide-home: the home directory cannot be hidden: there is none, or the "
+                     "workspace holds it",
+                     "leave out --hide-home, or mount a directory below");
+    }
+    TRY_ASSIGN(view_.shown, shown_of_home(view_.home, named));
+    for (const Place& place : places_) {
+        for (const std::string& path : {place.path, place.state.path})
+            if (!path.empty()) view_.shown.push_back(path);
+        if (!place.path.empty()) continue;
+        view_.shown.insert(view_.shown.end(), place.state.kept.begin(), place.state.kept.end());
+    }
+    for (const Keyed& keyed : keyed_)
+        view_.shown.insert(view_.shown.end(), {keyed.path, keyed.name});
+    return {};
 }
 
 std::string HomeReturn::words() const {

@@ -33,6 +33,9 @@ class HomeReturn {
     /// `workspace`: the root of the mount.
     static HomeReturn begin(const KnownAgent* agent, const std::string& workspace);
 
+    /// Of the home directory only these are shown (shown_of_home()), and the agent's places.
+    /// kUsage where there is none that could be hidden.
+    Result<> hide(const std::vector<std::string>& named);
     const HomeView& view() const { return view_; }
     /// Places of the agent outside the home directory.
     const std::vector<std::string>& writable() const { return writable_; }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 
 #include "base/syscalls.h"
@@ -55,6 +56,8 @@ struct RunOptions {
     std::string agent;
     std::string network = "host";
     std::vector<std::string> write;
+    bool hide_home = false;
+    std::vector<std::string> show;
     std::vector<std::string> granted;  ///< by --write, --caches and the agent; never typed
     std::vector<std::string> command;
     Confinement inside;  ///< what the process between guard and command is told; never typed
@@ -97,6 +100,15 @@ Result<Walls> walls_of(const RunOptions& options) {
                      "run: --network cannot be " + quote_name(options.network),
                      "it is host or none");
     }
+    if (!options.show.empty() && !options.hide_home) {
+        return Error(ErrorKind::kUsage, EINVAL, "run: --show is for --hide-home only",
+                     "without --hide-home all of your home directory is shown");
+    }
+    if (options.no_confine && options.hide_home) {
+        return Error(ErrorKind::kUsage, EINVAL,
+                     "run: --no-confine and --hide-home contradict each other",
+                     "leave one of them out");
+    }
     if (options.no_confine && (options.require_confinement || options.network == "none")) {
         return Error(
             ErrorKind::kUsage, EINVAL,
@@ -107,8 +119,16 @@ Result<Walls> walls_of(const RunOptions& options) {
     }
     if (options.require_confinement) return Walls::kRequired;
     if (options.no_confine) return Walls::kNone;
-    if (named == "no" && options.network == "host") return Walls::kNone;
+    if (named == "no" && options.network == "host" && !options.hide_home) return Walls::kNone;
     return named == "required" ? Walls::kRequired : Walls::kWanted;
+}
+
+std::vector<std::string> named_places(const std::string& base,
+                                      const std::vector<std::string>& places) {
+    std::vector<std::string> paths;
+    for (const std::string& place : places)
+        paths.push_back((std::filesystem::path(base) / place).string());
+    return paths;
 }
 
 /// The daemon's socket; empty when it is not to be found (the command can then ask for nothing).
@@ -149,12 +169,14 @@ Result<std::vector<std::string>> confined(Context& context, const Workspace& wor
     const HomeView& view = home.view();
     if (!view.home.empty()) words.insert(words.end(), {"--inside-home", view.home});
     if (!view.handoff.empty()) words.insert(words.end(), {"--inside-handoff", view.handoff});
-    for (const std::string& place : view.live)
-        words.insert(words.end(), {"--inside-live", place});
-    for (const std::string& place : view.read_only)
-        words.insert(words.end(), {"--inside-read-only", place});
-    for (const std::string& place : view.emptied)
-        words.insert(words.end(), {"--inside-emptied", place});
+    const auto tell = [&](const char* option, const std::vector<std::string>& paths) {
+        for (const std::string& path : paths)
+            words.insert(words.end(), {option, path});
+    };
+    tell("--inside-live", view.live);
+    tell("--inside-read-only", view.read_only);
+    tell("--inside-emptied", view.emptied);
+    tell("--inside-shown", view.shown);
     words.emplace_back("--");
     words.insert(words.end(), options.command.begin(), options.command.end());
     return words;
@@ -255,6 +277,7 @@ Result<Ran> run_command(Context& context, Workspace& workspace, const RunOptions
     if (walls != Walls::kNone) {
         relay.emplace(ran.saw_read_only);
         TRY_ASSIGN(home, home_of(context, workspace, options.agent, command, environment));
+        if (options.hide_home) TRY(home.hide(named_places(context.base, options.show)));
         RunOptions adapted = options;
         adapted.command = command;
         TRY_ASSIGN(command,
@@ -443,6 +466,11 @@ void add_run(CLI::App& app, Context& context, const std::vector<std::string>& re
         ->type_name("NAME");
     command->add_option("--network", options->network, "host (default) or none")
         ->type_name("ACCESS");
+    command->add_flag("--hide-home", options->hide_home,
+                      "Hide your home directory, but for programs, git's settings and the agent's "
+                      "own files");
+    command->add_option("--show", options->show, "With --hide-home: show PLACE as well")
+        ->type_name("PLACE");
     command->add_flag("--require-confinement", options->require_confinement,
                       "Fail if any part of the sandbox is unavailable");
     command->add_flag("--no-confine", options->no_confine,
@@ -457,6 +485,7 @@ void add_run(CLI::App& app, Context& context, const std::vector<std::string>& re
     command->add_option("--inside-live", options->inside.home.live)->group("");
     command->add_option("--inside-read-only", options->inside.home.read_only)->group("");
     command->add_option("--inside-emptied", options->inside.home.emptied)->group("");
+    command->add_option("--inside-shown", options->inside.home.shown)->group("");
     describe(*command, {.usage = "[OPTIONS] -- COMMAND...",
                         .examples = {{"unwrite run -- claude", "an agent; asks at its end"},
                                      {"unwrite run --discard-on-failure -- make install", ""},

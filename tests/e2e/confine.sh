@@ -271,6 +271,11 @@ S61_a_confined_command_ends_as_it_ends() {
     say "what it leaves behind is ended and counted"
     u run --on-exit keep -- sh -c 'sleep 300 & setsid sleep 300 & exit 0'
     err_has "left running"
+    say "files in its own temporary directories are named, for they are gone"
+    u run --on-exit keep -- sh -c 'echo notes >/tmp/notes.md; mkdir /tmp/d; echo 1 >/tmp/d/a; echo 2 >/tmp/d/b; echo 3 >/tmp/d/c; : >/tmp/empty'
+    err_has "/tmp/notes.md, /tmp/d/a, /tmp/d/b and 1 more went with the run"
+    u run --on-exit keep -- sh -c 'echo notes >/tmp/notes.md; rm /tmp/notes.md; echo x >x; rm x'
+    ! grep -q "went with the run" "$scratch/err" || fail "$(cat "$scratch/err")"
     say "without a network there is the machine itself and nothing else"
     u run --on-exit keep --network none -- sh -c 'tail -n +3 /proc/net/dev'
     [[ $(wc -l <"$scratch/out") == 1 ]] || fail "it has interfaces: $(cat "$scratch/out")"

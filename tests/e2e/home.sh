@@ -71,6 +71,43 @@ S43_a_known_agent_keeps_its_state_and_plants_nothing() {
     end
 }
 
+S43_a_run_can_hide_the_home_directory() {
+    at_home claude '
+        find ~ -mindepth 1 -not -path "*/.unwrite*" -not -path "*/src/*" | sort
+        cat ~/.claude.json; echo {\"n\": \"new\"} >~/.claude.json
+        mkdir -p ~/.claude/projects/p; echo line >>~/.claude/projects/p/s.jsonl
+        git config --file ~/.gitconfig user.name; mine
+        echo made >made'
+    mkdir -p "$HOME"/{.ssh,.config/{gh,git},.claude,Documents,tools/bin,.aws}
+    echo secret | tee "$HOME"/{.ssh/id,.config/gh/hosts.yml,Documents/tax,.netrc,.aws/credentials} >/dev/null
+    echo '{"n": "old"}' >"$HOME/.claude.json"
+    git config --file "$HOME/.gitconfig" user.name "Ada"
+    printf '#!/bin/sh\necho my own program\n' >"$HOME/tools/bin/mine"
+    chmod +x "$HOME/tools/bin/mine"
+    export PATH=$HOME/tools/bin:$PATH
+    in_sight="$in_sight --hide-home" told x
+    out_has '{"n": "old"}'
+    out_has "Ada"
+    out_has "my own program"
+    for hidden in secret .ssh gh Documents .netrc .aws; do out_lacks "$hidden"; done
+    equal made made
+    equal "$HOME/.claude.json" '{"n": "new"}'
+    equal "$HOME/.claude/projects/p/s.jsonl" line
+    equal "$HOME/Documents/tax" secret
+    say "what the user names is shown as well, also a part of a directory"
+    u run --require-confinement $in_sight --hide-home --show "$HOME/.config/gh" --show "$HOME/.netrc" --on-exit keep -- \
+        sh -c 'cat ~/.config/gh/hosts.yml ~/.netrc; ls ~/.config; ! ls ~/.ssh 2>&1'
+    out_has secret
+    say "what cannot be done is refused before anything runs"
+    expect 2 run --show "$HOME/.ssh" -- touch ran
+    expect 2 run --hide-home --show /etc -- touch ran
+    err_has "is not below your home directory"
+    expect 2 run --hide-home --show "$HOME/no/such" -- touch ran
+    expect 2 run --hide-home --no-confine -- touch ran
+    absent ran
+    end
+}
+
 S43_each_agents_places() {
     at_home codex '
         mkdir -p ~/.codex/{sessions,skills/.system,app-server-control,rules}
