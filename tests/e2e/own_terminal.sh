@@ -15,10 +15,11 @@ open_shell() {
 # types LINE: into the shell, on a clear screen.
 types() {
     keys C-l
-    wait_for "a clear screen" first_line "out>"
+    wait_for "a clear screen" alone "out>"
     keys -l "$1"
     keys Enter
 }
+alone() { [[ $(shown | grep -c .) == 1 ]] && first_line "$1"; }
 first_line() { [[ $(shown | head -n 1) == "$1"* ]]; }
 close_shell() {
     close_screen

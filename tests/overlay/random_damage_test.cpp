@@ -90,8 +90,8 @@ class RandomDamage : public Looking {
         std::vector<std::string> all;
         for (const auto& entry : files::recursive_directory_iterator(state())) {
             const std::string path = files::relative(entry.path(), state());
-            // What lies in the attic has no checksums (docs/known-gaps.md); in the other two nothing
-            // is remembered.
+            // What lies in the attic has no checksums (docs/known-gaps.md); in the other two
+            // nothing is remembered.
             if (!entry.is_regular_file() || path == "lock" || path == "ballast" ||
                 path.starts_with("attic/"))
                 continue;
