@@ -120,6 +120,17 @@ works_in_a_run() {
     does_the_task unwrite run --
     all_the_ways_back
 }
+works_in_a_run_that_hides_the_home_directory() {
+    prepared
+    mkdir "$HOME/.ssh"
+    echo secret >"$HOME/.ssh/id"
+    begin
+    remember before
+    u checkpoint before
+    does_the_task unwrite run --hide-home --
+    all_the_ways_back
+    equal "$HOME/.ssh/id" secret
+}
 works_in_a_terminal_in_a_run() {
     prepared
     begin
