@@ -1,5 +1,5 @@
 // Checksummer: gives the captured bytes of sealed intervals their checksums (journal/checksums.h),
-// in a thread of its own, some time after the seal: nobody who writes or seals waits for it.
+// in its own thread, some time after the seal. Neither writers nor seals wait for it.
 // Thread-safe.
 #pragma once
 

@@ -44,7 +44,7 @@ class Questions final : public Waiting {
         bool granted = false;
         QuestionNumber wait_for = 0;  ///< not granted yet: an open question; 0: refused
         std::string why;              ///< it is refused
-        bool denied = false;          ///< by a person, who was asked
+        bool denied = false;          ///< a person was asked and said no
     };
     /// `can_wait`: the request can be kept until there is an answer.
     Verdict judge(const About& about, bool can_wait);

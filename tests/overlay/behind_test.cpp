@@ -103,7 +103,7 @@ TEST_F(BehindTest, AKillLeavesNothingThatAccusesS85) {
     EXPECT_EQ(text("a"), "a\n");
 }
 
-// What it made lies in the attic then, below a directory of which alone the journal speaks.
+// What it made is in the attic then, in a directory. The journal names the directory alone.
 TEST_F(BehindTest, AKillBetweenARollbackAndARedoLeavesNothingThatAccusesS85) {
     std::string made;
     checkpoint();
