@@ -26,15 +26,16 @@ Error damaged(DeltaNumber number, const std::string& what) {
                  "run `unwrite check`");
 }
 
-// So long a block that was right is taken to be right: who reads a file bit by bit need not have it
-// read whole each time.
+// A block that was right is not read again for so long: otherwise a file that is read in small
+// pieces would be read whole for each of them.
 constexpr std::chrono::seconds kTrusted{60};
 
 }  // namespace
 
 Result<bool> DataFile::is_of(const ObjectKey& file) const {
-    if (packed_ && packed_->table().raw_file == file) return true;
-    TRY_ASSIGN(const sys::StatX x, sys::statx_at(packed_ ? packed_->fd() : raw_.get(), ""));
+    TRY_ASSIGN(const ObjectKey raw, raw_key());
+    if (raw == file || !packed_) return raw == file;
+    TRY_ASSIGN(const sys::StatX x, sys::statx_at(packed_->fd(), ""));
     return ObjectKey{x.st.st_ino, x.birth} == file;
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "base/paths.h"
 #include "overlay/path_list.h"
 
 namespace unwrite::overlay {
@@ -65,16 +64,7 @@ std::string CapturedProof::path_of(const ObjectKey& object) const {
     if (auto path = locator_.live_path(object)) return *std::move(path);
     const auto named = names_.find(object);
     if (named == names_.end()) return journal::Attic::file_name(object);
-    std::string path = named->second.name;
-    ObjectKey parent = named->second.parent;
-    for (std::size_t i = 0; i <= names_.size(); ++i) {
-        if (const auto live = locator_.live_path(parent)) return join_path(*live, path);
-        const auto above = names_.find(parent);
-        if (above == names_.end()) break;
-        path = join_path(above->second.name, path);
-        parent = above->second.parent;
-    }
-    return path;
+    return placed_path(locator_, names_, named->second);
 }
 
 Result<> CapturedProof::refuse() const {

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "journal/delta_data.h"
-#include "overlay/locator.h"
+#include "overlay/placed.h"
 #include "overlay/revert_plan.h"
 #include "overlay/vanished.h"
 
@@ -33,7 +33,7 @@ class CapturedProof {
     Locator& locator_;
     std::shared_ptr<journal::DeltaDataPool> pool_;
     std::map<journal::DeltaNumber, journal::DeltaDataPtr> found_;
-    std::map<ObjectKey, NameKey> names_;  ///< where what has no name now comes back
+    Placed names_;  ///< of what has no name now
     std::set<ObjectKey> damaged_;
 };
 

@@ -19,10 +19,6 @@ DueQueue::DueQueue(std::optional<std::chrono::milliseconds> after, Work work)
 }
 
 DueQueue::~DueQueue() {
-    end();
-}
-
-void DueQueue::end() {
     if (!thread_.joinable()) return;
     {
         const std::lock_guard lock(mutex_);

@@ -32,7 +32,6 @@ class DueQueue {
     void add(journal::DeltaNumber number);
     /// It is about to end: what is under way may be given up.
     bool is_ending() const;
-    void end();
 
  private:
     using Clock = std::chrono::steady_clock;

@@ -56,6 +56,19 @@ std::optional<edit::TagKind> kind_from(const std::string& name) {
     return std::nullopt;
 }
 
+/// Not by the parents: a log leaves out the nodes that are no steps.
+std::vector<std::size_t> trunk_in(const Log& log, const std::vector<edit::TreeNode>& tree) {
+    std::set<NodeNumber> numbers;
+    for (const LogEntry& entry : log.entries) {
+        if (entry.on_trunk) numbers.insert(entry.node.number);
+    }
+    std::vector<std::size_t> trunk;
+    for (std::size_t at = 0; at < tree.size(); ++at) {
+        if (numbers.contains(tree[at].id)) trunk.push_back(at);
+    }
+    return trunk;
+}
+
 }  // namespace
 
 bool is_state_tag(const std::string& key) {
@@ -143,23 +156,6 @@ std::vector<edit::TreeNode> tree_of(const journal::NodeTree& nodes) {
     }
     return tree;
 }
-
-namespace {
-
-/// Not by the parents: a log leaves out the nodes that are no steps.
-std::vector<std::size_t> trunk_in(const Log& log, const std::vector<edit::TreeNode>& tree) {
-    std::set<NodeNumber> numbers;
-    for (const LogEntry& entry : log.entries) {
-        if (entry.on_trunk) numbers.insert(entry.node.number);
-    }
-    std::vector<std::size_t> trunk;
-    for (std::size_t at = 0; at < tree.size(); ++at) {
-        if (numbers.contains(tree[at].id)) trunk.push_back(at);
-    }
-    return trunk;
-}
-
-}  // namespace
 
 StateNotes notes_of(const Log& log) {
     journal::NodeTree nodes;

@@ -6,6 +6,7 @@
 #include "overlay/closing.h"
 #include "overlay/path_list.h"
 #include "overlay/path_plan.h"
+#include "overlay/placed.h"
 #include "overlay/unproved.h"
 #include "overlay/workspace.h"
 
@@ -87,28 +88,15 @@ class DataOfPlan {
 
 std::vector<Change> changes_of(const RevertPlan& plan, Locator& locator) {
     std::map<std::string, Change> changes;
-    // Where the plan puts what it brings back.
-    std::unordered_map<ObjectKey, NameKey> placed;
+    Placed placed;
     for (const auto& [at, state] : plan.images.names) {
         if (state.image.object) placed.emplace(*state.image.object, at);
     }
-    const auto path_of = [&](const NameKey& at) {
-        std::string path = at.name;
-        ObjectKey parent = at.parent;
-        for (std::size_t i = 0; i <= placed.size(); ++i) {
-            if (const auto live = locator.live_path(parent)) return join_path(*live, path);
-            const auto name = placed.find(parent);
-            if (name == placed.end()) break;
-            path = join_path(name->second.name, path);
-            parent = name->second.parent;
-        }
-        return path;
-    };
     for (const auto& [at, state] : plan.images.names) {
         const auto standing = locator.standing(at);
         const bool exists = standing && standing->has_value();
         Change change;
-        change.path = path_of(at);
+        change.path = placed_path(locator, placed, at);
         change.type =
             state.image.object ? state.image.type : (exists ? (*standing)->type & S_IFMT : 0U);
         change.kind = !state.image.object ? ChangeKind::kDeleted

@@ -1,13 +1,8 @@
 // Files of the state directory that are damaged: what depends on them is refused, and never wrong.
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <fstream>
-#include <thread>
-
-#include "journal/checksums.h"
 #include "journal/sqlite.h"
-#include "tests/overlay/looking.h"
+#include "tests/overlay/damaging.h"
 #include "tests/support/packing.h"
 
 namespace unwrite::tests {
@@ -15,7 +10,7 @@ namespace {
 
 using overlay::Consent;
 
-class DamagedState : public Looking {
+class DamagedState : public Damaging {
  protected:
     /// Three steps after the start, each with a state; the session is closed.
     void make_history() {
@@ -49,30 +44,11 @@ class DamagedState : public Looking {
     std::filesystem::path delta(const std::string& file) const {
         return raw() / ".unwrite" / "deltas" / file;
     }
-    static void flip(const std::filesystem::path& file, std::uint64_t position) {
-        std::fstream text(file, std::ios::in | std::ios::out | std::ios::binary);
-        text.seekg(static_cast<std::streamoff>(position));
-        const char byte = static_cast<char>(text.get() ^ 4);
-        text.seekp(static_cast<std::streamoff>(position));
-        text.put(byte);
-    }
     /// Opens it, and waits until all that was captured has checksums.
     void begin_proved() {
-        overlay::SessionOptions options;
-        options.checksum_after = std::chrono::milliseconds(0);
-        world_.emplace(raw().string(), options);
-        for (const std::string number : {"1", "2"}) {
-            for (int tries = 0; !is_proved(number) && tries < 1000; ++tries)
-                std::this_thread::sleep_for(std::chrono::milliseconds(5));
-            EXPECT_TRUE(is_proved(number));
-        }
+        begin_proving();
+        wait_for_proof();
         world_.reset();
-    }
-    bool is_proved(const std::string& number) const {
-        const auto state = sys::open_at(AT_FDCWD, (raw() / ".unwrite").string(), O_RDONLY);
-        const auto sums = state ? journal::Checksums::open(state->get())
-                                : Result<std::unique_ptr<journal::Checksums>>(state.error());
-        return sums && (*sums)->find(std::stoull(number)) != nullptr;
     }
     /// Every state is refused or exact, and a refusal changes nothing. How many were refused.
     unsigned go_everywhere(const std::string& what) {
@@ -141,8 +117,8 @@ TEST_F(DamagedState, S76_captured_bytes_that_are_missing_are_refused) {
 TEST_F(DamagedState, S76_captured_bytes_that_are_not_what_they_were_are_refused) {
     using Damage = std::function<void()>;
     const std::vector<std::pair<std::string, Damage>> damages = {
-        {"first bit", [this] { flip(delta("1.dat"), 0); }},
-        {"later bit", [this] { flip(delta("2.dat"), 60'000); }},
+        {"first bit", [this] { flip(delta("1.dat"), 0, 2); }},
+        {"later bit", [this] { flip(delta("2.dat"), 60'000, 2); }},
         {"swapped",
          [this] {
              std::filesystem::rename(delta("1.dat"), delta("x"));
@@ -172,7 +148,7 @@ TEST_F(DamagedState, S76_captured_bytes_that_are_not_what_they_were_are_refused)
 TEST_F(DamagedState, S76_one_path_is_refused_or_exact_and_others_come_back) {
     make_history();
     begin_proved();
-    flip(delta("1.dat"), 10);
+    flip(delta("1.dat"), 10, 2);
     begin();
     const Snapshot was = world_->look();
     const auto refused = operations().restore_paths(World::asker(), {"big"}, "root", false);
@@ -191,7 +167,7 @@ TEST_F(DamagedState, S76_without_the_checksums_all_comes_back) {
         begin_proved();
         const auto file = raw() / ".unwrite/checksums.log";
         if (removed) std::filesystem::remove(file);
-        if (!removed) flip(file, 30);
+        if (!removed) flip(file, 30, 2);
         begin();
         EXPECT_EQ(go_everywhere("checksums.log"), 0U);
     }

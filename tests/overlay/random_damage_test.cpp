@@ -3,15 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
-#include <fstream>
 #include <map>
 #include <random>
-#include <thread>
 
-#include "journal/checksums.h"
-#include "tests/overlay/looking.h"
+#include "tests/overlay/damaging.h"
 #include "tests/support/thorough.h"
 
 namespace unwrite::tests {
@@ -20,7 +16,7 @@ namespace {
 using overlay::Consent;
 namespace files = std::filesystem;
 
-class RandomDamage : public Looking {
+class RandomDamage : public Damaging {
  protected:
     /// Four steps, each with a state, over two lives; the session is closed. On the way the state
     /// directory is copied.
@@ -33,7 +29,7 @@ class RandomDamage : public Looking {
         before("gone", "only copy");
         before("d/in", "in");
         before("d/other", std::string(10'000, 'o'));
-        begin_quickly();
+        begin_proving();
         states_ = {world_->look()};
         nodes_ = {"root"};
         EXPECT_EQ(actor().write("big", 70'000, std::string(150'000, 'x')), 0);
@@ -46,7 +42,7 @@ class RandomDamage : public Looking {
         wait_for_proof();
         world_.reset();
         files::copy(state(), older_, files::copy_options::recursive);
-        begin_quickly();
+        begin_proving();
         EXPECT_EQ(actor().write("big", 0, std::string(90'000, 'y')), 0);
         EXPECT_EQ(actor().unlink("e/other"), 0);
         note();
@@ -57,33 +53,10 @@ class RandomDamage : public Looking {
         wait_for_proof();
         world_.reset();
     }
-    void begin_quickly() {
-        overlay::SessionOptions options;
-        options.checksum_after = std::chrono::milliseconds(0);
-        world_.emplace(raw().string(), options);
-    }
     void note() {
         states_.push_back(world_->look());
         nodes_.push_back(checkpoint());
     }
-    /// Until all captured bytes have checksums.
-    void wait_for_proof() {
-        for (int tries = 0; tries < 2000 && !is_proved(); ++tries)
-            std::this_thread::sleep_for(std::chrono::milliseconds(2));
-        EXPECT_TRUE(is_proved());
-    }
-    bool is_proved() const {
-        const auto directory = sys::open_at(AT_FDCWD, state().string(), O_RDONLY | O_DIRECTORY);
-        const auto sums = directory ? journal::Checksums::open(directory->get())
-                                    : Result<std::unique_ptr<journal::Checksums>>(Error(EIO));
-        if (!sums) return false;
-        for (const auto& entry : files::directory_iterator(state() / "deltas")) {
-            const bool is_data = entry.path().extension() == ".dat";
-            if (is_data && !(*sums)->find(std::stoull(entry.path().stem()))) return false;
-        }
-        return true;
-    }
-    files::path state() const { return raw() / ".unwrite"; }
 
     /// Regular files of the state directory, by their paths below it.
     std::vector<std::string> all_files() const {
@@ -104,13 +77,9 @@ class RandomDamage : public Looking {
     auto& any_of(List& list) {
         return list[random_() % list.size()];
     }
-    void flip(const files::path& file) {
-        std::fstream text(file, std::ios::in | std::ios::out | std::ios::binary);
-        const auto at = static_cast<std::streamoff>(random_() % files::file_size(file));
-        text.seekg(at);
-        const char byte = static_cast<char>(text.get() ^ (1 << random_() % 8));
-        text.seekp(at);
-        text.put(byte);
+    void flip_any(const files::path& file) {
+        const auto at = random_() % files::file_size(file);
+        flip(file, at, static_cast<int>(random_() % 8));
     }
     /// What was done, "flipped deltas/2.dat"; "" where that changes nothing.
     std::string damage() {
@@ -126,7 +95,7 @@ class RandomDamage : public Looking {
         switch (random_() % 7) {
             case 0:
                 if (size == 0) return "";
-                flip(file);
+                flip_any(file);
                 return "flipped " + name;
             case 1:
                 if (size == 0) return "";
@@ -200,7 +169,7 @@ TEST_F(RandomDamage, S76_IsRefusedOrEverythingIsExact) {
         ++damages;
         std::string differs;
         try {
-            begin_quickly();
+            begin_proving();
             differs = go_everywhere();
         } catch (const std::runtime_error&) {
             ++refused;
