@@ -15,6 +15,7 @@ namespace unwrite::cli {
 struct Confinement {
     std::string root;    ///< the workspace, through the mount
     std::string raw;     ///< where the raw directory is in sight; shows the mount as well
+    std::string annex;   ///< the repository outside, which the mount shows as well; empty: none
     std::string socket;  ///< the daemon's; empty: none
     std::vector<GrantedPlace> writable;  ///< further places to write in, outer ones first
     HomeView home;                       ///< the home directory, under a layer of the command's own

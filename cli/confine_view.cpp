@@ -13,6 +13,7 @@
 #include "base/confinement.h"
 #include "base/syscalls.h"
 #include "control/mounts.h"
+#include "overlay/tree.h"
 
 namespace unwrite::cli {
 
@@ -110,6 +111,10 @@ Result<> gather(const Confinement& confinement, Copies& devices, Copies& helpers
     }
     if (confinement.raw != confinement.root) TRY(copy(places, confinement.root, confinement.raw));
     TRY(copy(places, confinement.root, confinement.root));
+    if (!confinement.annex.empty()) {
+        const std::string through = confinement.root + "/" + overlay::kAnnexEntry;
+        TRY(copy(places, through, confinement.annex));
+    }
     if (!confinement.socket.empty()) TRY(copy(places, confinement.socket, confinement.socket));
     return {};
 }
@@ -155,6 +160,7 @@ std::vector<GrantedPlace> writable_places(const Confinement& confinement) {
     std::vector<GrantedPlace> places = confinement.writable;
     const auto add = [&](const std::string& path) { places.push_back({path, 0, 0}); };
     add(confinement.root);
+    if (!confinement.annex.empty()) add(confinement.annex);
     // What lies under the layer cannot be reached through it.
     const HomeView& home = confinement.home;
     std::for_each(home.live.begin(), home.live.end(), add);

@@ -22,6 +22,7 @@
 #include "base/log.h"
 #include "base/process_title.h"
 #include "base/syscalls.h"
+#include "cli/annex.h"
 #include "cli/config_service.h"
 #include "cli/editing_room.h"
 #include "cli/known_agents.h"
@@ -196,9 +197,9 @@ Result<Served> open_all(DaemonOptions& options, bool keep_stderr) {
     TRY_ASSIGN(UniqueFd workspace, sys::duplicate(options.workspace.get()));
     TRY_ASSIGN(const auto policy, options.config.policy());
     Served served;
-    TRY_ASSIGN(served.session,
-               overlay::Session::open(std::move(options.workspace),
-                                      options.config.session_options(true, policy)));
+    overlay::SessionOptions opening = options.config.session_options(true, policy);
+    add_annex(opening, options.directory);
+    TRY_ASSIGN(served.session, overlay::Session::open(std::move(options.workspace), opening));
     TRY_ASSIGN(const std::string id, control::session_id_of(workspace.get(), options.mount_point));
     if (!keep_stderr) TRY(open_log(workspace.get()));
     warn_of_unmatched(options.config, workspace.get());

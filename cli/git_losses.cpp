@@ -11,6 +11,7 @@
 #include "base/syscalls.h"
 #include "cli/git_words.h"
 #include "cli/text.h"
+#include "git/elsewhere.h"
 #include "git/programs.h"
 
 namespace unwrite::cli {
@@ -21,6 +22,7 @@ constexpr std::string_view kDirectory = ".git/";
 constexpr std::string_view kBranches = "refs/heads/";
 constexpr std::string_view kTags = "refs/tags/";
 constexpr const char* kPacked = ".git/packed-refs";
+constexpr const char* kStashes = ".git/logs/refs/stash";
 constexpr std::size_t kMostCommits = 5;  ///< named for each branch
 constexpr std::size_t kMostStashes = 3;
 constexpr std::size_t kShortId = 7;
@@ -201,16 +203,20 @@ std::map<std::string, RefChange> ref_changes(const std::vector<overlay::FileDiff
 Result<std::string> git_losses(Workspace& workspace, const std::string& since,
                                const git::GitState& then) {
     const git::GitState now = git_state_of(workspace.root());
-    if (now.layout == git::Layout::kFile && now.outside) {
-        return std::string(
-            "Commits and the index stay as they are: this is a linked worktree or a submodule,\n"
-            "and its repository lies outside of the workspace.\n");
-    }
-    if (now.layout != git::Layout::kDirectory) return std::string();
+    if (now.layout != git::Layout::kDirectory && !now.outside) return std::string();
     TRY_ASSIGN(const auto diffs,
-               workspace.operations().diff(since, "",
-                                           {".git/refs/heads", ".git/refs/tags", kPacked}, true));
-    const auto packed = sys::read_file_at(AT_FDCWD, workspace.root() + "/" + kPacked);
+               workspace.operations().diff(
+                   since, "", {".git/refs/heads", ".git/refs/tags", kPacked, kStashes}, true));
+    if (now.outside && diffs.empty()) {
+        return now == then ? std::string()
+                           : std::string(
+                                 "Commits and the index stay as they are: the repository "
+                                 "lies outside the\nworkspace, and no run changed it.\n");
+    }
+    const auto elsewhere = git::find_elsewhere(workspace.root());
+    const auto packed =
+        sys::read_file_at(AT_FDCWD, elsewhere ? elsewhere->repository + "/packed-refs"
+                                              : workspace.root() + "/" + kPacked);
     std::map<std::string, RefChange> refs = ref_changes(diffs, packed ? *packed : "");
     if (now.branch.empty() && now.head != then.head) refs["HEAD"] = {then.head, now.head};
     Losses losses(workspace.root(), refs, then);
@@ -219,7 +225,9 @@ Result<std::string> git_losses(Workspace& workspace, const std::string& since,
             if (change.before.empty() == fresh) losses.add_ref(ref, change);
         }
     }
-    losses.add_stash(then, now);
+    const bool stashed = std::any_of(diffs.begin(), diffs.end(),
+                                     [](const auto& diff) { return diff.change.path == kStashes; });
+    if (stashed) losses.add_stash(then, now);
     const std::string text = losses.take();
     return text.empty() ? text : "In git, this takes away:\n" + text;
 }

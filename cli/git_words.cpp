@@ -8,6 +8,7 @@
 
 #include "base/syscalls.h"
 #include "cli/text.h"
+#include "git/elsewhere.h"
 #include "overlay/changes.h"
 
 namespace unwrite::cli {
@@ -33,12 +34,17 @@ std::string stash_words(std::size_t before, std::size_t after) {
     return "stash changed";
 }
 
+/// The file of a linked work tree's own, in the repository that it shares.
+bool is_own_file(const std::string& path, const std::string& file) {
+    return path.starts_with(".git/worktrees/") && path.ends_with("/" + file);
+}
+
 /// Whether one of these files of the repository is changed by the task. What was accepted with an
 /// earlier part is not.
 bool is_open(const std::vector<overlay::Change>& changes, const std::set<std::string>& files) {
     return std::any_of(changes.begin(), changes.end(), [&](const overlay::Change& change) {
         return std::any_of(files.begin(), files.end(), [&](const std::string& file) {
-            return overlay::concerns(change, ".git/" + file);
+            return overlay::concerns(change, ".git/" + file) || is_own_file(change.path, file);
         });
     });
 }
@@ -46,7 +52,10 @@ bool is_open(const std::vector<overlay::Change>& changes, const std::set<std::st
 }  // namespace
 
 Tags git_tags(int root) {
-    const Result<git::GitState> state = git::read_git_state(root);
+    return tags_of(git::read_git_state(root));
+}
+
+Tags tags_of(const Result<git::GitState>& state) {
     if (!state || state->layout == git::Layout::kNone) return {};
     return {{kGitTag, git::to_text(*state)}};
 }
@@ -57,6 +66,8 @@ git::GitState git_state_of(const Tags& tags) {
 }
 
 git::GitState git_state_of(const std::string& directory) {
+    if (const auto elsewhere = git::find_elsewhere(directory))
+        return git::read_git_state(*elsewhere).value_or(git::GitState());
     const Result<UniqueFd> opened = sys::open_at(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
     if (!opened) return {};
     return git::read_git_state(opened->get()).value_or(git::GitState());
@@ -69,7 +80,8 @@ std::string git_state_words(const git::GitState& state) {
         case git::Layout::kOther:
             return "git: not looked into";
         case git::Layout::kFile:
-            if (state.outside) return "git: a linked worktree or submodule";
+            if (state.outside && state.head.empty() && state.branch.empty())
+                return "git: a linked worktree or submodule";
             break;
         case git::Layout::kDirectory:
             break;
@@ -83,7 +95,7 @@ std::string git_state_words(const git::GitState& state) {
 
 git::GitState without_accepted(const git::GitState& before, git::GitState now,
                                const std::vector<overlay::Change>& changes) {
-    if (now.layout != git::Layout::kDirectory) return now;
+    if (now.layout != git::Layout::kDirectory && !now.outside) return now;
     if (!is_open(changes, {"HEAD", "packed-refs", before.branch, now.branch})) {
         now.head = before.head;
         now.branch = before.branch;

@@ -19,6 +19,7 @@ inline constexpr const char* kGitTag = "git";
 /// What to keep of the repository in this open directory; none without git, or when it cannot be
 /// read (a checkpoint does not fail for that).
 Tags git_tags(int root);
+Tags tags_of(const Result<git::GitState>& state);
 git::GitState git_state_of(const Tags& tags);
 /// Of the directory as it is now; without git when it cannot be read.
 git::GitState git_state_of(const std::string& directory);
@@ -30,7 +31,7 @@ std::string git_state_words(const git::GitState& state);
 std::string git_change_words(const git::GitState& before, const git::GitState& after);
 
 /// `now`, but with what a person accepted already (what is no change of the task any more) as it
-/// was `before`: of a repository in the directory .git of the workspace.
+/// was `before`; of a repository outside, also with what is not recorded.
 git::GitState without_accepted(const git::GitState& before, git::GitState now,
                                const std::vector<overlay::Change>& changes);
 

@@ -9,6 +9,7 @@
 #include "base/syscalls.h"
 #include "cli/text.h"
 #include "control/protocol.h"
+#include "overlay/tree.h"
 
 namespace unwrite::cli {
 
@@ -68,14 +69,24 @@ std::string repository_outside(const std::string& root) {
     }
 }
 
-std::string repository_outside_words(const std::string& repository) {
+std::string repository_outside_words(const std::string& root) {
+    const std::string repository = repository_outside(root);
     if (repository.empty()) return "";
-    return "The git repository lies outside the workspace, in " + quote_name(repository) +
-           ": commits, branches and the index are not taken back.";
+    const std::string where =
+        "The git repository lies outside the workspace, in " + quote_name(repository) + ": ";
+    return where + (is_recorded_in_runs(root)
+                        ? "what a confined run commits is taken back with its files; other "
+                          "commits, branches and the index are not."
+                        : "commits, branches and the index are not taken back.");
+}
+
+bool is_recorded_in_runs(const std::string& root) {
+    const std::string mounted = root + "/" + overlay::kAnnexEntry;
+    return sys::stat_at(AT_FDCWD, mounted) || sys::stat_at(AT_FDCWD, root + "/.unwrite/annex");
 }
 
 void tell_repository_outside(Context& context, const std::string& root) {
-    const std::string words = repository_outside_words(repository_outside(root));
+    const std::string words = repository_outside_words(root);
     if (!words.empty()) context.notes.line("unwrite: " + words);
 }
 

@@ -21,8 +21,10 @@ std::string task_title(const std::string& name);
 /// Where the git repository of the workspace is, when it is not inside: a linked worktree, a
 /// submodule, or a directory below the top of a work tree. "" when it is inside, or there is none.
 std::string repository_outside(const std::string& root);
-/// One sentence about it; "" for "".
-std::string repository_outside_words(const std::string& repository);
+/// Whether commands of a run see it through the mount, so that what they do there is recorded.
+bool is_recorded_in_runs(const std::string& root);
+/// One sentence about it; "" where it is inside.
+std::string repository_outside_words(const std::string& root);
 /// The same on notes.
 void tell_repository_outside(Context& context, const std::string& root);
 

@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "base/syscalls.h"
+#include "cli/annex.h"
 #include "cli/text.h"
 #include "cli/waiting_line.h"
 
@@ -119,8 +120,10 @@ Result<Workspace> Workspace::open_unmounted(const std::string& root) {
     TRY_ASSIGN(const Config config, load_config(fd.get()));
     // Opening may finish what was interrupted.
     auto working = std::make_unique<WorkingLine>();
+    overlay::SessionOptions options = config.session_options(false);
+    add_annex(options, root);
     Result<std::unique_ptr<overlay::Session>> session =
-        overlay::Session::open(std::move(fd), config.session_options(false));
+        overlay::Session::open(std::move(fd), options);
     if (!session) {
         const std::optional<control::MountPoint> mount = mount_of_raw(root);
         if (mount) return of_mount(*mount);

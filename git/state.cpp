@@ -1,5 +1,3 @@
-#include "git/state.h"
-
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -10,6 +8,7 @@
 
 #include "base/crc32c.h"
 #include "base/syscalls.h"
+#include "git/elsewhere.h"
 
 namespace unwrite::git {
 
@@ -99,15 +98,20 @@ class Reader {
  public:
     Reader(int directory, Reach reach) : directory_(directory), reach_(reach) {}
 
+    explicit Reader(Places places) : places_(std::move(places)) {
+        state_.layout = Layout::kFile;
+        state_.outside = true;
+    }
+
     Result<GitState> read() {
-        TRY(find());
+        if (!places_.own) TRY(find());
         if (!places_.own) return std::move(state_);
         TRY(read_head());
         TRY(read_index());
         TRY(read_stash());
         read_underway();
-        state_.submodules =
-            is_there(directory_, ".gitmodules") || is_there(places_.common.get(), "modules");
+        state_.submodules = (directory_ >= 0 && is_there(directory_, ".gitmodules")) ||
+                            is_there(places_.common.get(), "modules");
         const Result<UniqueFd> trees = open_directory(places_.common.get(), "worktrees");
         if (trees) {
             TRY_ASSIGN(const bool empty, sys::is_empty_directory(trees->get()));
@@ -261,8 +265,8 @@ class Reader {
         }
     }
 
-    int directory_;
-    Reach reach_;
+    int directory_ = -1;
+    Reach reach_ = Reach::kInside;
     Places places_;
     GitState state_;
 };
@@ -294,7 +298,16 @@ Result<GitState> read_git_state(int directory, Reach reach) {
     return Reader(directory, reach).read();
 }
 
+Result<GitState> read_git_state(const Elsewhere& elsewhere) {
+    Places places;
+    TRY_ASSIGN(places.own, open_directory(AT_FDCWD, elsewhere.own));
+    TRY_ASSIGN(places.common, open_directory(AT_FDCWD, elsewhere.repository));
+    return Reader(std::move(places)).read();
+}
+
 std::vector<GitDifference> compare(const GitState& before, const GitState& after) {
+    // A repository elsewhere that was not read then.
+    if (before.outside && before.head.empty() && before.branch.empty()) return {};
     const auto yes = [](bool value) { return std::string(value ? "yes" : "no"); };
     const std::vector<GitDifference> all = {
         {"layout", word_of(before.layout), word_of(after.layout)},

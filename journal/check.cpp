@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "base/progress.h"
+#include "journal/annex.h"
 #include "journal/audit.h"
 #include "journal/data_file.h"
 #include "journal/delta_format.h"
@@ -137,11 +138,12 @@ Result<Delta> check_delta(int deltas, DeltaNumber number,
 }
 
 /// Every object that is mentioned can be found again.
-void check_objects(const std::unordered_map<ObjectKey, std::uint32_t>& types, const ObjectKey& root,
-                   const Attic& attic, const Places& places, CheckReport& report) {
+void check_objects(const std::unordered_map<ObjectKey, std::uint32_t>& types,
+                   const std::set<ObjectKey>& tops, const Attic& attic, const Places& places,
+                   CheckReport& report) {
     std::vector<std::string> missing;
     for (const auto& [key, type] : types) {
-        if (key == root || attic.contains(key) || places.contains(key)) continue;
+        if (tops.contains(key) || attic.contains(key) || places.contains(key)) continue;
         missing.push_back((type == S_IFDIR ? "directory " : "") + object_name(key) +
                           " is in the journal, but neither in the attic nor in places.log");
     }
@@ -184,7 +186,11 @@ Result<CheckReport> Journal::check() {
         collect_types(delta, types);
     }
     TRY_ASSIGN(const sys::StatX root, sys::statx_at(workspace_.get(), ""));
-    check_objects(types, {root.st.st_ino, root.birth}, *attic_, *places_, report);
+    std::set<ObjectKey> tops{{root.st.st_ino, root.birth}};
+    const auto annex = read_annex(state_dir_.fd());
+    if (!annex) report.problems.push_back(annex.error().message());
+    if (annex && *annex) tops.insert((*annex)->key);
+    check_objects(types, tops, *attic_, *places_, report);
     TRY(check_attic(*attic_, report));
     TRY_ASSIGN(AuditTrail trail, read_audit(state_dir_.fd()));
     report.problems.insert(report.problems.end(), trail.problems.begin(), trail.problems.end());

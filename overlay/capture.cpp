@@ -202,7 +202,8 @@ Result<bool> Capture::covered_name(const Who& who, const NameKey& key,
 Result<> Capture::name(const Who& who, const ObjectPtr& parent, const std::string& name,
                        const std::optional<Standing>& standing,
                        const std::optional<ObjectKey>& incoming) {
-    if (parent->is_inner()) return {};
+    if (parent->is_inner() || !is_recorded(parent->git_place(), name, standing.has_value()))
+        return {};
     if (standing && is_anothers(who, *standing)) return out_of_turn();
     if (incoming) TRY(note_creator(who, *incoming));
     if (standing) note(standing->key);
@@ -211,7 +212,7 @@ Result<> Capture::name(const Who& who, const ObjectPtr& parent, const std::strin
     if (covered || is_elided(who, parent->key(), standing, incoming)) return {};
     if (standing) TRY(expect_stable(parent, name, *standing));
     TRY(ensure_place(parent));
-    TRY(attributes(who.together(), parent));
+    if (!is_busy(parent->git_place())) TRY(attributes(who.together(), parent));
     NameImage image{key, std::nullopt, 0};
     if (standing) {
         image.object = standing->key;
@@ -418,7 +419,7 @@ Result<> Capture::anchor(const ObjectPtr& object) {
 
 Result<> Capture::ensure_place(const ObjectPtr& directory) {
     ObjectPtr at = directory;
-    while (at != objects_.root() && !journal_.places().contains(at->key())) {
+    while (!objects_.is_top(at) && !journal_.places().contains(at->key())) {
         const Objects::Place where = objects_.place(*at);
         if (!where.parent) return {};  // in the attic: found there
         TRY(journal_.places().set(at->key(), {where.parent->key(), where.name}));

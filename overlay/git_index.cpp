@@ -207,6 +207,15 @@ bool is_git_index(std::string_view path) {
     return below == "index" || below.ends_with("/index");
 }
 
+std::string path_of_git_index(std::string_view git_file) {
+    constexpr std::string_view kTrees = "/worktrees/";
+    const std::string_view line = git_file.substr(0, git_file.find('\n'));
+    const std::size_t at = line.rfind(kTrees);
+    if (at == std::string_view::npos) return ".git/index";
+    const std::string_view name = line.substr(at + kTrees.size());
+    return ".git/worktrees/" + std::string(name) + "/index";
+}
+
 bool is_git_lock(std::string_view path) {
     const std::string_view below = below_git(path);
     const bool is_hook =

@@ -16,6 +16,10 @@ inline constexpr std::uint64_t kMaxGitIndex = 64ULL * 1024 * 1024;
 /// The content decides whether it is one.
 bool is_git_index(std::string_view path);
 
+/// The path of the index of the work tree at the top. `git_file`: what the file `.git` says there;
+/// empty where that is a directory.
+std::string path_of_git_index(std::string_view git_file);
+
 /// Whether the path is that of a lock file of git: below a directory `.git`, not among its hooks.
 bool is_git_lock(std::string_view path);
 

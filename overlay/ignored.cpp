@@ -132,7 +132,8 @@ bool Ignored::holds_tracked(const std::string& directory) {
 
 const std::vector<std::string>& Ignored::tracked() {
     if (!tracked_) {
-        const auto index = read_text(view_, ".git/index", kMaxGitIndex);
+        const auto file = read_text(view_, ".git", kMaxGitIndex);
+        const auto index = read_text(view_, path_of_git_index(file.value_or("")), kMaxGitIndex);
         tracked_ = index ? git_index_names(*index) : std::vector<std::string>();
         std::sort(tracked_->begin(), tracked_->end());
     }

@@ -208,7 +208,7 @@ void KeepPlanner::add_object(const ObjectKey& key) {
 }
 
 void KeepPlanner::chain(ObjectKey directory, const std::string& why) {
-    for (int step = 0; step < kMostSteps && directory != live_.root(); ++step) {
+    for (int step = 0; step < kMostSteps && !live_.is_top(directory); ++step) {
         const auto name = live_.name_of(directory);
         if (!name) return;
         directories_.insert(directory);

@@ -160,10 +160,9 @@ Result<std::vector<ListedEntry>> LiveTree::read_directory(NodeId id, std::int64_
     // A fresh descriptor each time: its offset is this request's alone.
     TRY_ASSIGN(const UniqueFd fd, sys::open_listing(handle->fd.get()));
     const std::int64_t real = offset == kAfterDot || offset == kAfterDotDot ? 0 : offset;
-    const bool is_root = object == objects_.root();
     TRY_ASSIGN(auto listed, sys::read_directory(fd.get(), real, limit));
     for (auto& entry : listed) {
-        if (is_root && entry.name == journal::StateDir::kName) {
+        if (is_reserved(object, entry.name)) {
             // Alone on a page it must not look like the end of the directory.
             if (listed.size() == 1 && entries.empty())
                 return read_directory(id, entry.offset, limit);

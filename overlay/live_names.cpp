@@ -39,7 +39,8 @@ LiveTree::LiveTree(Objects& objects, Capture& capture, Origins& origins, Gate& g
       turns_(std::move(divide)) {}
 
 bool LiveTree::is_reserved(const ObjectPtr& parent, std::string_view name) const {
-    return parent == objects_.root() && name == journal::StateDir::kName;
+    return parent == objects_.root() &&
+           (name == journal::StateDir::kName || (objects_.annex() && name == kAnnexEntry));
 }
 
 bool LiveTree::is_removed(const ObjectPtr& directory) const {
@@ -116,7 +117,12 @@ bool LiveTree::keeps_attributes(NodeId id) {
 
 Result<Entry> LiveTree::lookup(const Caller& /*caller*/, NodeId parent, std::string_view name) {
     TRY_ASSIGN(const ObjectPtr directory, objects_.get(parent));
-    if (is_reserved(directory, name)) return Error(ENOENT);
+    if (is_reserved(directory, name)) {
+        if (name != kAnnexEntry) return Error(ENOENT);
+        objects_.retain(objects_.annex());
+        TRY_ASSIGN(const struct stat st, objects_.stat(objects_.annex()));
+        return Entry{objects_.annex()->id(), st};
+    }
     if (name == "." || name == "..") {
         ObjectPtr target = directory;
         if (name == "..") {
@@ -330,6 +336,7 @@ Result<> LiveTree::rmdir(const Caller& caller, NodeId parent, std::string_view n
             TRY_ASSIGN(const auto seen, standing_at(handle->fd.get(), bytes));
             if (!seen) return Error(ENOENT);
             if (!S_ISDIR(seen->type)) return Error(ENOTDIR);
+            if (stays(directory->git_place(), name)) return Error(ENOTEMPTY);
             // The victim's own stripe too: nothing may be made in it between the look and the
             // removal.
             const NameLock lock(objects_, {directory->key(), seen->key});

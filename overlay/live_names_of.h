@@ -29,6 +29,7 @@ class LiveNamesOf {
 
     Locator& locator() { return locator_; }
     const ObjectKey& root() const { return locator_.objects().root()->key(); }
+    bool is_top(const ObjectKey& key) const { return locator_.objects().is_top(key); }
     bool is_state_dir(const NameKey& at) const;
 
     Result<HandlePtr> directory(const ObjectKey& key);

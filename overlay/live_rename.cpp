@@ -84,6 +84,7 @@ Result<> LiveTree::rename_locked(const Who& who, Side& from, Side& to, unsigned 
     if (same && (flags & RENAME_NOREPLACE) == 0) return {};
     TRY(check_rename(from, to, flags));
     if (from.parent->is_inner() != to.parent->is_inner()) return Error(EXDEV);
+    if (stays(from.parent->git_place(), from.name)) return Error(EBUSY);
     if (from.parent->is_inner()) return rename_inner(from, to, flags);
     if (from.standing->inner || (to.standing && to.standing->inner)) return Error(EBUSY);
     const bool exchange = (flags & RENAME_EXCHANGE) != 0;

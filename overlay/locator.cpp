@@ -82,7 +82,7 @@ Result<HandlePtr> Locator::by_names(const ObjectKey& key, Asked& asked) {
 }
 
 Result<HandlePtr> Locator::directory_at(const ObjectKey& key, Asked& asked) {
-    if (key == objects_.root()->key()) return objects_.open(objects_.root(), Access::kPath);
+    if (objects_.is_top(key)) return objects_.open(objects_.find(key), Access::kPath);
     {
         const std::lock_guard lock(mutex_);
         const auto found = directories_.find(key);
@@ -162,9 +162,11 @@ void Locator::scan(const std::unordered_set<ObjectKey>& keys, const Found& found
     std::unordered_set<std::uint64_t> numbers;
     for (const ObjectKey& key : keys)
         numbers.insert(key.ino);
-    const auto root = objects_.open(objects_.root(), Access::kPath);
-    if (!root) return;
-    std::vector<Pending> pending{{*root, "."}};
+    std::vector<Pending> pending;
+    for (const ObjectPtr& top : objects_.tops()) {
+        const auto opened = objects_.open(top, Access::kPath);
+        if (opened) pending.push_back({*opened, "."});
+    }
     while (!pending.empty()) {
         const Pending next = std::move(pending.back());
         pending.pop_back();
@@ -217,7 +219,7 @@ Result<HandlePtr> Locator::open_by_scan(const ObjectKey& key, Access access) {
 }
 
 std::optional<NameKey> Locator::live_name(const ObjectKey& key) {
-    if (key == objects_.root()->key()) return std::nullopt;
+    if (objects_.is_top(key)) return std::nullopt;
     const auto stands = [&](const NameKey& name) {
         const auto standing = this->standing(name);
         return standing && *standing && (*standing)->key == key;
@@ -248,7 +250,7 @@ std::optional<NameKey> Locator::live_name(const ObjectKey& key) {
 
 Result<> Locator::note_places(const ObjectKey& directory) {
     ObjectKey at = directory;
-    for (std::size_t step = 0; step < kMaxSteps && at != objects_.root()->key(); ++step) {
+    for (std::size_t step = 0; step < kMaxSteps && !objects_.is_top(at); ++step) {
         auto name = live_name(at);
         if (!name) return {};
         if (!journal_.places().contains(at)) TRY(journal_.places().set(at, *name));
@@ -267,7 +269,8 @@ std::optional<std::string> Locator::live_path(const ObjectKey& key, Paths& known
         ObjectKey key;
         std::string name;
     };
-    known.try_emplace(objects_.root()->key(), std::string());
+    for (const ObjectPtr& top : objects_.tops())
+        known.try_emplace(top->key(), objects_.path_of_top(top->key()));
     std::vector<Step> steps;
     ObjectKey at = key;
     while (!known.contains(at)) {

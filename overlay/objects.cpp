@@ -40,6 +40,34 @@ Objects::Objects(UniqueFd workspace, ObjectKey root, journal::Attic& attic)
     shard(kRootId).objects.emplace(kRootId, root_);
 }
 
+Result<> Objects::attach(UniqueFd directory) {
+    TRY_ASSIGN(const sys::StatX x, sys::statx_at(directory.get(), ""));
+    const ObjectKey key = key_of(x);
+    if (!S_ISDIR(x.st.st_mode) || !is_same_filesystem(x) || key == root_->key()) {
+        return Error(ErrorKind::kUsage, EXDEV,
+                     "the repository is not in the filesystem of the workspace");
+    }
+    const NodeId id = preferred_id(key);
+    annex_ = std::make_shared<Object>(id, key, S_IFDIR, false, GitPlace::kRepository);
+    annex_->lookups_ = 1;  // never forgotten
+    annex_directory_ = std::move(directory);
+    const std::lock_guard lock(shard(id).mutex);
+    shard(id).objects.emplace(id, annex_);
+    return {};
+}
+
+std::vector<ObjectPtr> Objects::tops() const {
+    std::vector<ObjectPtr> all{root_};
+    if (annex_) all.push_back(annex_);
+    return all;
+}
+
+Objects::Below Objects::top_of(const std::string& path) const {
+    static const std::string kBelowAnnex = std::string(kAnnexPath) + '/';
+    if (annex_ && path.starts_with(kBelowAnnex)) return {annex_, path.substr(kBelowAnnex.size())};
+    return {root_, path};
+}
+
 Result<ObjectPtr> Objects::get(NodeId id) const {
     Shard& s = shard(id);
     const std::shared_lock lock(s.mutex);
@@ -111,13 +139,15 @@ ObjectPtr Objects::learn(const ObjectKey& key, mode_t type, const ObjectPtr& par
             id = next;
             continue;
         } else {
-            object = std::make_shared<Object>(id, key, type & S_IFMT, inner);
+            const GitPlace place =
+                parent ? git_place_below(parent->git_place(), name) : GitPlace::kNone;
+            object = std::make_shared<Object>(id, key, type & S_IFMT, inner, place);
             if (inner) any_inner_.store(true, std::memory_order_relaxed);
             s.objects.emplace(id, object);
         }
         object->lookups_ += lookups;
     }
-    if (object != root_) set_place(*object, parent, name);
+    if (!is_top(object)) set_place(*object, parent, name);
     return object;
 }
 
@@ -153,13 +183,15 @@ Objects::Place Objects::place(const Object& object) const {
 
 std::optional<std::string> Objects::path_of(ObjectPtr object) const {
     std::string path;
-    while (object != root_) {
+    while (!is_top(object)) {
         Place where = place(*object);
         if (!where.parent) return std::nullopt;
         path = path.empty() ? std::move(where.name) : join_path(where.name, path);
         object = std::move(where.parent);
     }
-    return path;
+    const std::string top = path_of_top(object->key());
+    if (top.empty()) return path;
+    return path.empty() ? top : join_path(top, path);
 }
 
 void Objects::set_place(Object& object, const ObjectPtr& parent, std::string_view name) {
@@ -206,13 +238,13 @@ void Objects::lost_name(Object& object, const ObjectKey& parent, std::string_vie
 
 void Objects::moved(const ObjectKey& key, const ObjectKey& parent, std::string_view name) {
     const ObjectPtr object = find(key);
-    if (!object || object == root_) return;
+    if (!object || is_top(object)) return;
     set_place(*object, find(parent), name);
 }
 
 void Objects::moved_to_attic(const ObjectKey& key) {
     const ObjectPtr object = find(key);
-    if (object && object != root_) set_in_attic(*object);
+    if (object && !is_top(object)) set_in_attic(*object);
 }
 
 HandlePtr Objects::cached(Object& object, Access access) {
@@ -288,9 +320,10 @@ void Objects::loosen(const ObjectPtr& object, HandlePtr handle) {
     set_place(*object, nullptr, {});
 }
 
-Result<HandlePtr> Objects::open_root(Access access) {
+Result<HandlePtr> Objects::open_top(const Object& top, Access access) const {
     if (access == Access::kPath) {
-        TRY_ASSIGN(UniqueFd copy, sys::duplicate(workspace_.get()));
+        const UniqueFd& directory = top.key() == root_->key() ? workspace_ : annex_directory_;
+        TRY_ASSIGN(UniqueFd copy, sys::duplicate(directory.get()));
         return HandlePtr(std::make_shared<Handle>(Handle{std::move(copy), access}));
     }
     return Error(EISDIR);
@@ -314,8 +347,8 @@ Result<HandlePtr> Objects::open_parent_chain(const ObjectPtr& object) {
         at = where.parent;
         above = cached(*at, Access::kPath);
         if (above) break;
-        if (at == root_) {
-            TRY_ASSIGN(above, open_root(Access::kPath));
+        if (is_top(at)) {
+            TRY_ASSIGN(above, open_top(*at, Access::kPath));
             keep(at, above);
             break;
         }
@@ -346,8 +379,8 @@ Result<HandlePtr> Objects::open(const ObjectPtr& object, Access access) {
 Result<HandlePtr> Objects::open_once(const ObjectPtr& object, Access access) {
     if (HandlePtr handle = cached(*object, access)) return handle;
     if (object->is_loose()) return Error(ESTALE);  // its descriptor can all that its kind can
-    if (object == root_) {
-        TRY_ASSIGN(HandlePtr handle, open_root(access));
+    if (is_top(object)) {
+        TRY_ASSIGN(HandlePtr handle, open_top(*object, access));
         keep(object, handle);
         return handle;
     }
@@ -399,6 +432,11 @@ Result<struct stat> Objects::stat(const ObjectPtr& object) {
     }
     correct(st, object->key());
     return st;
+}
+
+bool is_shared_git_store(const Objects& objects, const std::string& path) {
+    const auto [top, below] = objects.top_of(path);
+    return objects.annex() && top == objects.annex() && is_in_git_store(below);
 }
 
 NameLock::NameLock(Objects& objects, std::initializer_list<ObjectKey> directories) {

@@ -18,6 +18,7 @@
 #include <unordered_map>
 
 #include "journal/attic.h"
+#include "overlay/git_store.h"
 #include "overlay/handle.h"
 #include "overlay/tree.h"
 
@@ -28,14 +29,16 @@ using ObjectPtr = std::shared_ptr<Object>;
 
 class Object {
  public:
-    Object(NodeId id, ObjectKey key, mode_t type, bool inner = false)
-        : id_(id), key_(key), type_(type), inner_(inner) {}
+    Object(NodeId id, ObjectKey key, mode_t type, bool inner = false,
+           GitPlace git_place = GitPlace::kNone)
+        : id_(id), key_(key), type_(type), inner_(inner), git_place_(git_place) {}
     NodeId id() const { return id_; }
     const ObjectKey& key() const { return key_; }
     mode_t type() const { return type_; }
     bool is_directory() const { return S_ISDIR(type_); }
     /// In another filesystem inside the workspace, where nothing is recorded.
     bool is_inner() const { return inner_; }
+    GitPlace git_place() const { return git_place_; }
     /// It has no name left, not even in the attic, and nothing will ever need it but those who have
     /// it open: it lives until it is forgotten.
     bool is_loose() const { return loose_.load(); }
@@ -52,6 +55,7 @@ class Object {
     // There may be millions: the small ones share a word.
     const mode_t type_;
     const bool inner_;
+    const GitPlace git_place_;
     std::atomic<bool> used_{false};  // touched since the cache's hand passed
     std::atomic<bool> loose_{false};
     std::atomic<bool> dead_{false};     // a removed directory: the kernel uses this id for no other
@@ -68,6 +72,33 @@ class Objects {
     Objects(UniqueFd workspace, ObjectKey root, journal::Attic& attic);
 
     const ObjectPtr& root() const { return root_; }
+
+    /// A directory elsewhere that belongs to the workspace as well: the repository of a linked work
+    /// tree, whose `.git` is a file. Paths of objects in it begin with kAnnexPath, which is free
+    /// for that. In the same mount as the workspace, else kUsage. Once, before anything is looked
+    /// up.
+    static constexpr const char* kAnnexPath = ".git";
+    Result<> attach(UniqueFd directory);
+    /// Null without one.
+    const ObjectPtr& annex() const { return annex_; }
+    /// The root or the annex: what has no parent and lies in no attic.
+    bool is_top(const ObjectKey& key) const {
+        return key == root_->key() || (annex_ && key == annex_->key());
+    }
+    bool is_top(const Object& object) const { return is_top(object.key()); }
+    bool is_top(const ObjectPtr& object) const { return is_top(object->key()); }
+    /// Of a top: "" or kAnnexPath.
+    std::string path_of_top(const ObjectKey& key) const {
+        return key == root_->key() ? "" : kAnnexPath;
+    }
+    std::vector<ObjectPtr> tops() const;
+    /// The top that a path lies in, and the rest of the path.
+    struct Below {
+        ObjectPtr top;
+        std::string path;
+    };
+    Below top_of(const std::string& path) const;
+
     /// ESTALE when nobody holds that id.
     Result<ObjectPtr> get(NodeId id) const;
     /// Null when nobody looked it up.
@@ -155,13 +186,15 @@ class Objects {
     NodeId id_for(const ObjectKey& key, NodeId tried, bool is_free);
     HandlePtr cached(Object& object, Access access);
     Result<HandlePtr> open_once(const ObjectPtr& object, Access access);
-    Result<HandlePtr> open_root(Access access);
+    Result<HandlePtr> open_top(const Object& top, Access access) const;
     Result<HandlePtr> open_parent_chain(const ObjectPtr& object);
     void evict_some();
 
     journal::Attic& attic_;
     ObjectPtr root_;
+    ObjectPtr annex_;  // set before anybody looks
     UniqueFd workspace_;
+    UniqueFd annex_directory_;
     const sys::StatX top_;
     std::atomic<bool> any_inner_{false};
     mutable std::array<Shard, kShards> shards_;
@@ -178,6 +211,10 @@ class Objects {
     std::size_t handle_limit_;
     std::atomic<std::size_t> loose_count_{0};
 };
+
+/// Whether the path is in the store of a repository that others use as well: of a file there, that
+/// has the same bytes whoever made it, or of a directory for them when it ends in a slash.
+bool is_shared_git_store(const Objects& objects, const std::string& path);
 
 /// Holds the stripes of up to four directories exclusively, in a fixed order.
 class NameLock {

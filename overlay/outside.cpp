@@ -130,6 +130,7 @@ Result<std::vector<std::string>> find_outside(Locator& locator, const Capture& c
         const bool differs = S_ISREG(x.st.st_mode) && known.differs;
         if ((known.made || known.changed) && !differs) return true;
         if (is_git_index(path) || is_git_lock(path)) return false;
+        if (is_shared_git_store(locator.objects(), path)) return false;
         if (!differs) {
             TRY_ASSIGN(const bool ours, mentioned.has(key));
             if (ours) return true;

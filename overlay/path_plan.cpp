@@ -128,7 +128,7 @@ Result<> PathPlanner::add_directories() {
         const ObjectKey parent = todo.back().parent;
         const std::string child = todo.back().name;
         todo.pop_back();
-        if (parent == view_.root() || locator_.live_path(parent)) {
+        if (view_.is_top(parent) || locator_.live_path(parent)) {
             const auto then = view_.path(parent);
             const auto now = locator_.live_path(parent);
             if (then && now && *then != *now) return directory_moved(join_path(*then, child), *now);

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "overlay/policed_tree.h"
-#include "overlay/walk.h"
 
 namespace unwrite::overlay {
 
@@ -49,16 +48,13 @@ bool PolicedTree::is_within_share(SessionNumber session) {
     if (breaker_.known_there() >= needed) return true;
     const auto begin = Breaker::Clock::now();
     if (begin < count_again_after_) return false;
-    auto top = whole_tree();
-    if (!top) return false;
     std::uint64_t there = 0;
-    ignore(walk_below(*std::move(top),
-                      [&](const std::string& path, const sys::StatX& x) {
-                          if (S_ISDIR(x.st.st_mode)) return true;
-                          if (!is_of_this_task(key_of(x))) ++there;
-                          breaker_.stands(path);  // it may have come back by a restore
-                          return there < 4 * needed;
-                      }),
+    ignore(walk_all([&](const std::string& path, const sys::StatX& x) {
+               if (S_ISDIR(x.st.st_mode)) return true;
+               if (!is_of_this_task(key_of(x))) ++there;
+               breaker_.stands(path);  // it may have come back by a restore
+               return there < 4 * needed;
+           }),
            "what cannot be listed cannot be deleted either");
     breaker_.know_there(there);
     if (there >= 4 * needed) return true;

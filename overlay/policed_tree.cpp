@@ -10,7 +10,6 @@
 #include "journal/state_dir.h"
 #include "overlay/live_swap.h"
 #include "overlay/view.h"
-#include "overlay/walk.h"
 
 namespace unwrite::overlay {
 
@@ -82,9 +81,18 @@ PolicedTree::Mark PolicedTree::judge(NodeId parent, std::string_view name, mode_
 
 // ---- what was there before
 
-Result<UniqueFd> PolicedTree::whole_tree() const {
-    TRY_ASSIGN(const HandlePtr root, objects_.open(objects_.root(), Access::kPath));
-    return sys::open_unseen(root->fd.get(), O_RDONLY | O_DIRECTORY);
+Result<bool> PolicedTree::walk_all(const Visit& visit) const {
+    for (const ObjectPtr& top : objects_.tops()) {
+        TRY_ASSIGN(const HandlePtr opened, objects_.open(top, Access::kPath));
+        TRY_ASSIGN(UniqueFd fd, sys::open_unseen(opened->fd.get(), O_RDONLY | O_DIRECTORY));
+        const std::string above = objects_.path_of_top(top->key());
+        TRY_ASSIGN(const bool goes_on,
+                   walk_below(std::move(fd), [&](const std::string& path, const sys::StatX& x) {
+                       return visit(join_path(above, path), x);
+                   }));
+        if (!goes_on) return false;
+    }
+    return true;
 }
 
 // Which objects have a protected name and others: known after one walk, when the first object with
@@ -95,15 +103,12 @@ void PolicedTree::note_aliases() const {
     if (aliases_generation_ == generation) return;
     aliases_generation_ = generation;
     aliases_.clear();
-    auto top = whole_tree();
-    if (!top) return;
-    ignore(walk_below(*std::move(top),
-                      [&](const std::string& path, const sys::StatX& x) {
-                          if (S_ISDIR(x.st.st_mode) || x.st.st_nlink < 2) return true;
-                          const Mark mark = judge_path(path, x.st.st_mode);
-                          if (mark.protects()) aliases_[key_of(x)].add(mark);
-                          return true;
-                      }),
+    ignore(walk_all([&](const std::string& path, const sys::StatX& x) {
+               if (S_ISDIR(x.st.st_mode) || x.st.st_nlink < 2) return true;
+               const Mark mark = judge_path(path, x.st.st_mode);
+               if (mark.protects()) aliases_[key_of(x)].add(mark);
+               return true;
+           }),
            "what cannot be listed cannot be linked to either");
 }
 

@@ -45,6 +45,7 @@
 #include "overlay/reserve.h"
 #include "overlay/rulebook.h"
 #include "overlay/tracked.h"
+#include "overlay/walk.h"
 
 namespace unwrite::overlay {
 
@@ -337,8 +338,8 @@ class PolicedTree final : public Tree {
     bool keep_moved(NodeId parent, std::string_view name, const sys::StatX& moved);
     void drop_names();
     static Error refused_by_policy();
-    /// The top of a walk of the whole workspace.
-    Result<UniqueFd> whole_tree() const;
+    /// Of the workspace and its annex. As walk_below().
+    Result<bool> walk_all(const Visit& visit) const;
     template <class Take>
     Result<> take(const Caller& caller, const Take& taker);
     template <class Make>

@@ -10,7 +10,7 @@ using journal::NameImage;
 
 // What the plan takes away above it, so that it would go along.
 void RevertPlanner::block_way_to(ObjectKey key) {
-    for (int steps = 0; steps < kMostSteps && key != live_names_->root(); ++steps) {
+    for (int steps = 0; steps < kMostSteps && !live_names_->is_top(key); ++steps) {
         const auto name = live_.name_of(key);
         if (!name) return;
         if (plan_.images.names.contains(*name)) blockers_.names.insert(*name);
@@ -115,7 +115,7 @@ bool RevertPlanner::came_back_at(const NameKey& at, const ObjectKey& key) {
 bool RevertPlanner::stood_in_removed(const NameKey& at, const LayerPtr& layer) {
     View then(live_names_, std::vector<LayerPtr>{layer});
     ObjectKey parent = at.parent;
-    for (int steps = 0; steps < kMostSteps && parent != live_names_->root(); ++steps) {
+    for (int steps = 0; steps < kMostSteps && !live_names_->is_top(parent); ++steps) {
         const auto name = then.name_of(parent);
         if (!name) return true;  // that directory was not there yet
         const auto touched = touches_.names.find(*name);

@@ -47,6 +47,9 @@ struct SessionOptions {
     std::optional<std::chrono::milliseconds> checksum_after = kSoon;
     /// durability = "ordered". With neither this nor `durable` only crashes of processes count.
     bool ordered = false;
+    /// The repository of a linked work tree: a directory elsewhere, absolute, that belongs to the
+    /// workspace from here on (Objects::attach()); empty: none. Once noted, it stays that one.
+    std::string annex{};
 };
 
 /// The root node has this tag from the open that finds a task interrupted until answered().

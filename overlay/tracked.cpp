@@ -15,7 +15,9 @@ void Tracked::forget() {
 std::optional<std::string> Tracked::object_at(const std::string& path) {
     const std::lock_guard lock(mutex_);
     if (!objects_) {
-        const auto index = beginning_.bytes(".git/index", kMaxGitIndex);
+        const auto named = beginning_.bytes(".git", kMaxGitIndex);
+        const auto index =
+            named ? beginning_.bytes(path_of_git_index(named->value_or("")), kMaxGitIndex) : named;
         if (!index) return std::nullopt;  // the next one tries again
         objects_.emplace();
         if (*index) {

@@ -24,6 +24,9 @@ namespace unwrite::overlay {
 using NodeId =
     std::uint64_t;  ///< never reused while the kernel or anyone holds it; kRootId is the workspace
 inline constexpr NodeId kRootId = 1;
+/// Looked up in the root, which does not list it: the repository outside that belongs to the
+/// workspace (SessionOptions::annex), where there is one.
+inline constexpr const char* kAnnexEntry = ".unwrite-git";
 
 /// Of a file that agents may not write to as they like the kernel has an inode for agents and one
 /// for everybody else, each with pages of its own: what an agent stores to a mapping nobody else

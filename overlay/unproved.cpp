@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "overlay/path_list.h"
+#include "overlay/view.h"
 #include "overlay/walk.h"
 
 namespace unwrite::overlay {
@@ -61,15 +62,21 @@ class Search {
     };
 
     Result<> walk() {
-        TRY_ASSIGN(const HandlePtr root,
-                   locator_.objects().open(locator_.objects().root(), Access::kPath));
+        for (const ObjectPtr& top : locator_.objects().tops())
+            TRY(walk(top));
+        return {};
+    }
+
+    Result<> walk(const ObjectPtr& from) {
+        TRY_ASSIGN(const HandlePtr root, locator_.objects().open(from, Access::kPath));
         TRY_ASSIGN(const sys::StatX x, sys::statx_at(root->fd.get(), ""));
         const Directory top{key_of(x), journal::is_late(x.st, cut_.mark), false};
-        if (top.late && !knows_attributes(top.key)) found_.insert(".");
-        directories_[""] = top;
+        const std::string above = locator_.objects().path_of_top(top.key);
+        if (top.late && !knows_attributes(top.key)) found_.insert(above.empty() ? "." : above);
+        directories_[above] = top;
         TRY_ASSIGN(UniqueFd fd, sys::open_at(root->fd.get(), ".", O_RDONLY | O_DIRECTORY));
         const auto visit = [&](const std::string& path, const sys::StatX& one) {
-            look_at(path, one);
+            look_at(join_path(above, path), one);
             return true;
         };
         TRY_ASSIGN(const bool whole, walk_below(std::move(fd), visit));

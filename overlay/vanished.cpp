@@ -121,7 +121,9 @@ Result<> Finder::look_for_directories() {
         auto path = place ? last_path(place->newest) : std::nullopt;
         if (!path) continue;  // it was in what is in the attic, or was there
         found_.directories.push_back(key);
-        found_.paths.push_back(*std::move(path) + '/');
+        // Git removes one that is empty, and makes it again; what is in it has the same names.
+        if (!is_shared_git_store(locator_.objects(), *path + '/'))
+            found_.paths.push_back(*std::move(path) + '/');
     }
     return {};
 }

@@ -42,11 +42,12 @@ Result<std::optional<Located>> View::at(const NameKey& name) {
 }
 
 Result<std::optional<Located>> View::find(const std::string& path) {
-    std::optional<Located> here(Located{root(), S_IFDIR, nullptr, {}, 0});
+    const auto [top, below] = live_->locator().objects().top_of(path);
+    std::optional<Located> here(Located{top->key(), S_IFDIR, nullptr, {}, 0});
     std::size_t begin = 0;
-    while (begin < path.size() && here) {
-        const std::size_t end = std::min(path.find('/', begin), path.size());
-        const std::string name = path.substr(begin, end - begin);
+    while (begin < below.size() && here) {
+        const std::size_t end = std::min(below.find('/', begin), below.size());
+        const std::string name = below.substr(begin, end - begin);
         begin = end + 1;
         if (name.empty() || name == ".") continue;
         TRY_ASSIGN(here, at({here->key, name}));
@@ -55,7 +56,7 @@ Result<std::optional<Located>> View::find(const std::string& path) {
 }
 
 Result<std::optional<Located>> View::object(const ObjectKey& key) {
-    if (key == root()) return std::optional<Located>(Located{key, S_IFDIR, nullptr, {}, 0});
+    if (is_top(key)) return std::optional<Located>(Located{key, S_IFDIR, nullptr, {}, 0});
     const auto name = name_of(key);
     if (!name) return std::optional<Located>();
     TRY_ASSIGN(auto found, at(*name));
@@ -64,7 +65,7 @@ Result<std::optional<Located>> View::object(const ObjectKey& key) {
 }
 
 std::optional<NameKey> View::name_of(const ObjectKey& key) {
-    if (key == root()) return std::nullopt;
+    if (is_top(key)) return std::nullopt;
     std::optional<NameKey> placed;
     layers_.each_placing(key, [&](const LayerPtr& layer) {
         for (const NameState* state : layer->placing.at(key)) {
@@ -111,8 +112,8 @@ const std::optional<std::string>& View::path(const ObjectKey& key) {
     std::optional<std::string> above;
     ObjectKey at = key;
     for (;;) {
-        if (at == root()) {
-            above = "";
+        if (is_top(at)) {
+            above = live_->locator().objects().path_of_top(at);
             break;
         }
         if (const auto known = paths_.find(at); known != paths_.end()) {
@@ -127,7 +128,7 @@ const std::optional<std::string>& View::path(const ObjectKey& key) {
         steps.push_back({at, std::move(name->name)});
         at = name->parent;
     }
-    if (steps.empty() && at == root()) return paths_[at] = "";
+    if (steps.empty() && is_top(at)) return paths_[at] = above;
     for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
         if (above) above = join_path(*above, step->name);
         paths_[step->key] = above;

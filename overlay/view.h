@@ -37,6 +37,7 @@ class View {
 
     const Way& layers() const { return layers_; }
     const ObjectKey& root() const { return live_->root(); }
+    bool is_top(const ObjectKey& key) const { return live_->is_top(key); }
     LiveNamesOf& live() const { return *live_; }
 
     /// What stands at a name; nothing when it is absent (also the state directory).

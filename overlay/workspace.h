@@ -109,6 +109,8 @@ class Workspace final : public Session, public Operations, public Oversight, pub
               const journal::Head& head, const SessionOptions& options,
               std::unique_ptr<Origins> origins, std::unique_ptr<journal::AuditLog> audit_log);
 
+    void attach_annex(const std::string& wanted);
+
     // All of these: operation_mutex_ held and the gate closed.
     Result<journal::Store::Changed> store(const journal::Store::Change& change);
     Result<journal::Store::Changed> store_sealed(const journal::Store::Change& change);

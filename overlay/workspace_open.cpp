@@ -5,11 +5,13 @@
 #include "base/log.h"
 #include "base/reflink.h"
 #include "base/writers.h"
+#include "journal/annex.h"
 #include "journal/unseen_notes.h"
 #include "overlay/closing.h"
 #include "overlay/live_swap.h"
 #include "overlay/replacing.h"
 #include "overlay/unproved.h"
+#include "overlay/view.h"
 #include "overlay/walk.h"
 #include "overlay/workspace.h"
 
@@ -98,6 +100,7 @@ Result<std::unique_ptr<Workspace>> Workspace::open(UniqueFd directory,
     std::unique_ptr<Workspace> workspace(new Workspace(std::move(journal), std::move(directory),
                                                        key_of(root), head, options,
                                                        std::move(origins), std::move(audit_log)));
+    workspace->attach_annex(options.annex);
     Found& found = workspace->found_;
     found.fresh = fresh;
     const journal::Lost& lost = workspace->journal_->lost();
@@ -164,6 +167,32 @@ Result<std::unique_ptr<Workspace>> Workspace::open(UniqueFd directory,
     workspace->opened_ = true;
     workspace->janitor_.sweep();
     return workspace;
+}
+
+// Without it the workspace serves, and what the history has of it cannot be restored.
+void Workspace::attach_annex(const std::string& wanted) {
+    const int state = journal_->state_dir().fd();
+    const auto attach = [&](const std::string& path,
+                            const ObjectKey* key) -> Result<journal::Annex> {
+        TRY_ASSIGN(UniqueFd directory,
+                   sys::open_at(AT_FDCWD, path, O_PATH | O_DIRECTORY | O_NOFOLLOW));
+        TRY_ASSIGN(const sys::StatX x, sys::statx_at(directory.get(), ""));
+        if (key != nullptr && key_of(x) != *key) return Error(ESTALE);
+        TRY(objects_.attach(std::move(directory)));
+        return journal::Annex{path, key_of(x)};
+    };
+    const auto noted = journal::read_annex(state);
+    if (!noted) log::warning(noted.error().message());
+    if (noted && *noted) {
+        const auto attached = attach((*noted)->path, &(*noted)->key);
+        if (attached) return;
+        log::warning("the repository " + (*noted)->path + ": " + attached.error().message());
+    }
+    if (wanted.empty()) return;
+    const auto attached = attach(wanted, nullptr);
+    const Result<> written =
+        attached ? journal::write_annex(state, *attached) : Result<>(attached.error());
+    if (!written) log::warning("the repository " + wanted + ": " + written.error().message());
 }
 
 // The interval of the cut ends, and its node says what is not proved. States that were made behind
@@ -244,8 +273,12 @@ Result<> Workspace::take_over_unseen() {
     TRY_ASSIGN(const auto keys, journal::noted_unseen(journal_->state_dir().fd()));
     if (keys.empty()) return {};
     ignore(tree_.allow_unseen(), "they are not held, then");
-    TRY_ASSIGN(const HandlePtr root, objects_.open(objects_.root(), Access::kPath));
-    TRY_ASSIGN(found_.in_use, open_for_writing(root->fd.get(), keys));
+    for (const ObjectPtr& top : objects_.tops()) {
+        TRY_ASSIGN(const HandlePtr opened, objects_.open(top, Access::kPath));
+        TRY_ASSIGN(const auto in_use, open_for_writing(opened->fd.get(), keys));
+        for (const std::string& path : in_use)
+            found_.in_use.push_back(join_path(objects_.path_of_top(top->key()), path));
+    }
     for (const std::string& path : found_.in_use) {
         TRY_ASSIGN(const NodeId id, look_up(path));
         TRY(tree_.take_over_unseen(id));
@@ -266,11 +299,12 @@ Result<> Workspace::take_over_unseen() {
 
 /// Of a path that was found just now; what it looks up stays known.
 Result<NodeId> Workspace::look_up(const std::string& path) {
-    NodeId id = kRootId;
-    for (std::size_t begin = 0; begin < path.size();) {
-        const std::size_t end = std::min(path.find('/', begin), path.size());
+    const auto [top, below] = objects_.top_of(path);
+    NodeId id = top->id();
+    for (std::size_t begin = 0; begin < below.size();) {
+        const std::size_t end = std::min(below.find('/', begin), below.size());
         TRY_ASSIGN(const Entry entry,
-                   tree_.lookup(Caller{}, id, std::string_view(path).substr(begin, end - begin)));
+                   tree_.lookup(Caller{}, id, std::string_view(below).substr(begin, end - begin)));
         id = entry.id;
         begin = end + 1;
     }

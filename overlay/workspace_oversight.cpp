@@ -36,6 +36,14 @@ void Workspace::note_refusal(const Asker& asker, const std::string& command) {
 
 namespace {
 
+/// Whoever comes through the root finds the annex under another name.
+std::string judged_path(const std::string& path) {
+    const std::string_view entry = kAnnexEntry;
+    const bool is_annex =
+        path.starts_with(entry) && (path.size() == entry.size() || path[entry.size()] == '/');
+    return is_annex ? Objects::kAnnexPath + path.substr(entry.size()) : path;
+}
+
 Error no_policy(const std::string& what) {
     return Error(ErrorKind::kUsage, EINVAL,
                  what + ": no policy is in force, because the workspace is not mounted",
@@ -57,11 +65,13 @@ Result<std::vector<RuleShown>> Workspace::rules() {
     return all;
 }
 
-Result<Explained> Workspace::explain(const std::string& path) {
+Result<Explained> Workspace::explain(const std::string& asked) {
     if (!policed_) return no_policy("explain the policy");
+    const std::string path = judged_path(asked);
     std::uint32_t type = S_IFREG;
-    TRY_ASSIGN(const HandlePtr root, objects_.open(objects_.root(), Access::kPath));
-    auto there = sys::statx_at(root->fd.get(), path);
+    const auto [top, below] = objects_.top_of(path);
+    TRY_ASSIGN(const HandlePtr root, objects_.open(top, Access::kPath));
+    auto there = sys::statx_at(root->fd.get(), below);
     if (there) type = there->st.st_mode & S_IFMT;
     Explained explained = overlay::explain(policed_->rulebook().now(), path, type);
     if (there && type == S_IFREG && there->st.st_nlink > 1 && explained.agent.may_read &&
@@ -72,7 +82,7 @@ Result<Explained> Workspace::explain(const std::string& path) {
     if (there) objects_.correct(there->st, key_of(*there));
     if (there && type == S_IFREG && there->st.st_nlink == 1) {
         explained.tracked = policed_->spares_tracked(path, [&]() -> std::optional<std::string> {
-            const auto file = sys::open_at(root->fd.get(), path, O_PATH | O_NOFOLLOW);
+            const auto file = sys::open_at(root->fd.get(), below, O_PATH | O_NOFOLLOW);
             return file ? PolicedTree::bytes_in(file->get()) : std::nullopt;
         });
     }
@@ -129,7 +139,8 @@ Result<MayEdit> Workspace::may_edit(const Asker& asker, const EditAttempt& attem
     const Judged& judged = agent ? explained.agent : explained.user;
     const bool may_read = (judged.may_read && !judged.hidden) || (agent && explained.tracked);
     if (may_read && (!attempt.write || judged.may_write)) return may;
-    const Verdict verdict = policed_->rulebook().now().judge(attempt.path, S_IFREG, agent);
+    const Verdict verdict =
+        policed_->rulebook().now().judge(judged_path(attempt.path), S_IFREG, agent);
     const Rule* rule = may_read ? verdict.writing : verdict.reading;
     if (rule != nullptr) {
         may.pattern = rule->pattern;

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/syscalls.h"
+#include "cli/annex.h"
 #include "cli/answering.h"
 #include "cli/command_class.h"
 #include "cli/commands/commands.h"
@@ -150,6 +151,8 @@ Result<std::vector<std::string>> confined(Context& context, const Workspace& wor
     words.insert(words.end(), {"--inside-raw", workspace.remote()->info().workspace});
     const std::string socket = workspace.mount() ? socket_of(*workspace.mount()) : "";
     if (!socket.empty()) words.insert(words.end(), {"--inside-socket", socket});
+    const auto annex = annex_of(workspace.remote()->info().workspace, workspace.root());
+    if (annex) words.insert(words.end(), {"--inside-annex", annex->repository});
     words.insert(words.end(), {"--network", options.network});
     if (walls == Walls::kRequired) words.emplace_back("--require-confinement");
     if (options.leave_running) words.emplace_back("--leave-running");
@@ -477,6 +480,7 @@ void add_run(CLI::App& app, Context& context, const std::vector<std::string>& re
                       "No sandbox: the command may write wherever you may");
     command->add_option("--inside-root", options->inside.root)->group("");
     command->add_option("--inside-raw", options->inside.raw)->group("");
+    command->add_option("--inside-annex", options->inside.annex)->group("");
     command->add_option("--inside-socket", options->inside.socket)->group("");
     command->add_option("--inside-relay", options->inside.relay)->group("");
     command->add_option("--inside-granted", options->granted)->group("");

@@ -94,6 +94,7 @@ void print_json(Context& context, const Workspace& workspace, const overlay::Sta
     json["git"] = control::encode_bytes(git_words(status, workspace));
     const std::string outside = repository_outside(workspace.root());
     json["git_outside"] = outside.empty() ? control::Json() : control::encode_bytes(outside);
+    json["git_outside_recorded_in_runs"] = is_recorded_in_runs(workspace.root());
     json["not_recorded"] = control::Json::array();
     for (const InnerFilesystem& inner : inner_filesystems(workspace.root()))
         json["not_recorded"].push_back(control::encode_bytes(inner.path));
@@ -113,7 +114,7 @@ void print_text(Context& context, const Workspace& workspace, const overlay::Sta
     if (!status.checkpoint.empty()) head += ", checkpoint " + quote_name(status.checkpoint);
     context.out.line(head + "; " + git_words(status, workspace));
     if (since.empty()) print_task(context, status, log);
-    const std::string outside = repository_outside_words(repository_outside(workspace.root()));
+    const std::string outside = repository_outside_words(workspace.root());
     if (!outside.empty()) context.out.line(outside);
     const std::string inner = inner_words(inner_filesystems(workspace.root()));
     if (!inner.empty()) context.out.line(inner);

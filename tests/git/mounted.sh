@@ -436,7 +436,7 @@ S76_a_linked_worktree_and_a_submodule_as_the_workspace() {
     for W in "$scratch/tree" "$scratch/outer/sub"; do
         begin
         u status
-        out_has "; git: a linked worktree or submodule"
+        out_has "; git: on "
         echo 2 >a
         touch new
         say "a part of the task, then all of it"
@@ -450,7 +450,7 @@ S76_a_linked_worktree_and_a_submodule_as_the_workspace() {
         u commit --yes --git -m all
         [[ $(git show --format=%s --name-status HEAD) == $'all\n\nM\ta' ]] || fail "$(git show HEAD)"
         u git undo --issue 7 --no-pull-requests --dry-run
-        say "the repository lies outside: its commits stay when the files are put back"
+        say "the repository lies outside: without a run its commits stay when the files are put back"
         echo 4 >a
         git commit -q -a -m "the task's"
         u discard --yes

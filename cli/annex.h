@@ -1,0 +1,27 @@
+// The repository of a linked work tree or submodule as a part of the workspace (overlay's annex):
+// what commands of a run do in it is recorded, for in their view of the machine it is seen through
+// the mount. Everybody else sees it as it is.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "git/state.h"
+#include "overlay/session.h"
+
+namespace unwrite::cli {
+
+/// For the workspace `root` (the raw directory), as long as nobody serves it: where its repository
+/// lies elsewhere in the same filesystem, it becomes a part, and the tags say where it stands.
+void add_annex(overlay::SessionOptions& options, const std::string& root);
+
+/// Where that repository is, and where the mount shows it.
+struct Annex {
+    std::string repository;
+    std::string through;
+};
+
+/// Nothing where the workspace `raw`, mounted at `mount_point`, has none.
+std::optional<Annex> annex_of(const std::string& raw, const std::string& mount_point);
+
+}  // namespace unwrite::cli
