@@ -91,11 +91,11 @@ S76_a_repository_that_lies_outside_is_told() {
     W=$W/tree
     cd /
     u mount "$W"
-    err_has "The git repository lies outside the workspace, in $scratch/main/.git/worktrees/tree: commits, branches"
+    err_has "The git repository lies outside the workspace, in $scratch/main/.git/worktrees/tree: what a confined run commits is taken back"
     u -C "$W" status
-    out_has "are not taken back."
+    out_has "other commits, branches and the index are not."
     u -C "$W" --json status
-    json "j['git_outside'] == '$scratch/main/.git/worktrees/tree'"
+    json "j['git_outside'] == '$scratch/main/.git/worktrees/tree' and j['git_outside_recorded_in_runs']"
     u unmount "$W"
     say "a directory below the top of a work tree"
     mkdir "$scratch/main/below"
@@ -118,7 +118,7 @@ S76_a_submodule_is_told() {
     git -C "$scratch/main" commit -q -m part
     local place=$scratch/main/.git/modules/part
     u mount "$scratch/main/part"
-    err_has "The git repository lies outside the workspace, in $place: commits, branches and the index are not taken back."
+    err_has "The git repository lies outside the workspace, in $place: what a confined run commits is taken back"
     cd "$scratch/main/part"
     echo one >f
     git add f
