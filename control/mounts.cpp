@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "base/syscalls.h"
+#include "overlay/tree.h"
 
 namespace unwrite::control {
 
@@ -45,6 +46,8 @@ std::optional<MountPoint> parse_line(std::string_view line) {
     while (dash < fields.size() && fields[dash] != "-")
         ++dash;
     if (dash + 2 >= fields.size()) return std::nullopt;
+    // In the view of a run: a part of a workspace at the place of its repository, and no workspace.
+    if (fields[3].ends_with(overlay::kAnnexEntry)) return std::nullopt;
     MountPoint mount;
     std::from_chars(fields[0].data(), fields[0].data() + fields[0].size(), mount.mount);
     mount.path = unescape(fields[4]);

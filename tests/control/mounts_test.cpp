@@ -12,6 +12,7 @@ constexpr const char* kText =
     "41 40 0:36 / /w/in\\040ner rw - fuse.unwrite unwrite:abcd rw,user_id=0\n"
     "42 22 0:37 / /wide rw - fuse.other unwrite:1111 rw\n"
     "43 22 0:38 / /odd\\134\\012x rw - fuse.unwrite else rw\n"
+    "44 40 0:36 /.unwrite-git /main/.git rw - fuse.unwrite unwrite:abcd rw,user_id=0\n"
     "broken line\n\n";
 
 TEST(Mounts, LinesAreRead) {
