@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "cli/config_policy.h"
+#include "cli/network/endpoint.h"
 #include "cli/text.h"
 
 namespace unwrite::cli {
@@ -55,6 +56,7 @@ class Reader {
         if (name == "state") return places(name, node, agent_.state);
         if (name == "keep") return places(name, node, agent_.keep);
         if (name == "environment") return environment(name, node);
+        if (name == "endpoints") return endpoints(name, node);
         return wrong_value(file_, node.source(), "unknown key " + quote_name(key_ + name));
     }
 
@@ -101,6 +103,18 @@ class Reader {
                                        ": other programs rely on what is there");
             }
             into.push_back(path);
+        }
+        return {};
+    }
+
+    Result<> endpoints(const std::string& name, const toml::node& node) {
+        TRY(texts(name, node, agent_.endpoints));
+        for (const std::string& text : agent_.endpoints) {
+            if (!parse_endpoint(text, kHttps)) {
+                return wrong_value(file_, node.source(),
+                                   "`" + key_ + name + "` cannot be " + quote_name(text) +
+                                       ": an endpoint is \"host\" or \"host:port\"");
+            }
         }
         return {};
     }
@@ -163,6 +177,7 @@ std::vector<KnownAgent> with_configured(std::vector<KnownAgent> agents,
         append(agent->programs, more.programs);
         append(agent->packages, more.packages);
         append(agent->options, more.options);
+        append(agent->own_endpoints, more.endpoints);
         agent->environment.insert(agent->environment.end(), more.environment.begin(),
                                   more.environment.end());
         for (const std::string& path : more.state) {

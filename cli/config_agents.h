@@ -7,6 +7,7 @@
 //   keep = ["~/.aider.conf.yml"]         (files that are taken over when the run has ended)
 //   options = ["--no-check-update"]      (put before its own arguments)
 //   environment = { AIDER_LIGHT = "1" }  (where the variable is not set)
+//   endpoints = ["api.example.com"]      (what it reaches with --network model; host or host:port)
 #pragma once
 
 #include <toml++/toml.h>
@@ -29,6 +30,7 @@ struct ConfiguredAgent {
     std::vector<std::string> keep{};   ///< patterns, likewise
     std::vector<std::string> options{};
     std::vector<std::pair<std::string, std::string>> environment{};
+    std::vector<std::string> endpoints{};
 };
 
 /// Reads the table `agents`, behind what is there. kUsage naming file, line and key.

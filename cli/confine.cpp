@@ -25,6 +25,7 @@
 #include "cli/failure.h"
 #include "cli/guard.h"
 #include "cli/left_behind.h"
+#include "cli/network/inside.h"
 #include "cli/own_terminal.h"
 #include "cli/passed_on.h"
 #include "cli/text.h"
@@ -246,6 +247,18 @@ Result<Pipe> make_pipe() {
     return Pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
 }
 
+/// In the namespaces: the machine itself, and the proxy of the run where there is one.
+Result<> enter_network(const Confinement& confinement) {
+    if (confinement.network) return {};
+    TRY(sys::bring_up_loopback());
+    if (confinement.channel < 0) return {};
+    const UniqueFd channel(confinement.channel);
+    TRY_ASSIGN(const auto variables, offer_network(channel.get(), confinement.forwards));
+    for (const auto& [name, value] : variables)
+        ::setenv(name.c_str(), value.c_str(), 1);
+    return {};
+}
+
 /// Process 1 of the namespaces.
 [[noreturn]] void be_first(const Confinement& confinement, OwnTerminal& terminal,
                            const std::vector<std::string>& command, int go, int report) {
@@ -259,7 +272,7 @@ Result<Pipe> make_pipe() {
     std::vector<std::string> missing;
     const Result<HomeLayer> home = make_view(confinement, missing);
     Result<> view = home ? Result<>() : home.error();
-    if (view && !confinement.network) view = sys::bring_up_loopback();
+    if (view) view = enter_network(confinement);
     if (view && ::chdir(here.c_str()) != 0)
         view = sys::last_error().with_context("cannot enter " + here);
     if (!view) {
@@ -332,6 +345,7 @@ Result<Attempt> in_namespaces(const Confinement& confinement, OwnTerminal& termi
         be_first(confinement, terminal, command, go.out.get(), report.in.release());
     }
     report.in.reset();
+    UniqueFd(confinement.channel).reset();
     const Result<> mapped = has_users ? sys::map_users(*first) : Result<>();
     // Without the word to go process 1 ends.
     if (mapped && ::write(go.in.get(), "g", 1) != 1) return sys::last_error();
@@ -358,6 +372,7 @@ Result<int> run_confined(const Confinement& confinement, const std::vector<std::
         ::sigaddset(&stop, SIGTSTP);
         ::sigprocmask(SIG_BLOCK, &stop, nullptr);
     }
+    if (confinement.channel >= 0) ::fcntl(confinement.channel, F_SETFD, FD_CLOEXEC);
     OwnTerminal terminal{UniqueFd(confinement.relay)};
     TRY_ASSIGN(const Attempt attempt, in_namespaces(confinement, terminal, command));
     if (attempt.ran) return attempt.code;

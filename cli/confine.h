@@ -22,6 +22,8 @@ struct Confinement {
     bool network = true;
     bool required = false;  ///< rather nothing than less than all of it
     bool leave_running = false;
+    int channel = -1;                   ///< to the proxy of `--network model`; -1: there is none
+    std::vector<std::string> forwards;  ///< the endpoints on this machine that it serves
     int relay = -1;  ///< the socket to the TerminalRelay of the run; -1: there is none
 };
 

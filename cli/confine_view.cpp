@@ -28,6 +28,11 @@ constexpr const char* kHelpers[] = {
     "/run/systemd/private",    "/run/dbus/system_bus_socket",     "/run/docker.sock",
     "/run/podman/podman.sock", "/run/containerd/containerd.sock", "/run/crio/crio.sock"};
 
+/// They look names up for whoever asks, and so carry words out of a network namespace.
+constexpr const char* kResolvers[] = {"/run/nscd/socket", "/var/run/nscd/socket",
+                                      "/run/systemd/resolve/io.systemd.Resolve",
+                                      "/run/avahi-daemon/socket"};
+
 bool is_directory(const std::string& path) {
     const Result<struct stat> st = sys::stat_at(AT_FDCWD, path);
     return st && S_ISDIR(st->st_mode);
@@ -104,6 +109,8 @@ Result<> gather(const Confinement& confinement, Copies& devices, Copies& helpers
     }
     for (const char* path : kHelpers)
         if (exists(path)) TRY(copy(helpers, "/dev/null", path));
+    for (const char* path : kResolvers)
+        if (!confinement.network && exists(path)) TRY(copy(helpers, "/dev/null", path));
     // The outer ones first: what is put later lies over it.
     for (const GrantedPlace& place : confinement.writable) {
         TRY_ASSIGN(const UniqueFd opened, open_granted(place));

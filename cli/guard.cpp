@@ -102,7 +102,8 @@ bool write_text(int fd, const std::string& text) {
     // Nothing is inherited but the standard streams: a descriptor of the raw directory would get
     // past the mount.
     ::close_range(STDERR_FILENO + 1, ~0u, CLOSE_RANGE_CLOEXEC);
-    if (options.kept >= 0) ::fcntl(options.kept, F_SETFD, 0);
+    for (const int kept : options.kept)
+        ::fcntl(kept, F_SETFD, 0);
     int number = 0;
     if (::chdir(directory.c_str()) == 0) ::execvp(arguments[0], arguments.data());
     number = sys::last_error().number();
@@ -196,7 +197,8 @@ unsigned end_leftovers() {
     if (command < 0) ended.exec_failure = sys::last_error().number();
     // Without this end of its own the pipe ends when the command has begun.
     UniqueFd(failure[1]).reset();
-    UniqueFd(options.kept).reset();
+    for (const int kept : options.kept)
+        UniqueFd(kept).reset();
     if (command > 0) {
         if (!read_exactly(failure[0], &ended.exec_failure, sizeof ended.exec_failure))
             ended.exec_failure = 0;

@@ -19,7 +19,7 @@ namespace unwrite::cli {
 struct GuardOptions {
     std::vector<std::string> command;
     bool leave_running = false;  ///< let processes that outlive the command go on, as the user's
-    int kept = -1;               ///< a descriptor that the command inherits, and nobody else keeps
+    std::vector<int> kept{};     ///< descriptors that the command inherits, and nobody else keeps
     /// Variables that the command gets, where they are not set.
     std::vector<std::pair<std::string, std::string>> environment{};
     /// Called in the guard when everything has ended and this process, which would do it, is gone.

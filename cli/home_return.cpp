@@ -71,7 +71,8 @@ std::string new_handoff(const std::string& home) {
     std::error_code failed;
     const auto now = fs::file_time_type::clock::now();
     for (const fs::directory_entry& entry : fs::directory_iterator(all, failed)) {
-        const bool is_ours = entry.path().filename().string().starts_with("home-");
+        const std::string name = entry.path().filename().string();
+        const bool is_ours = name.starts_with("home-") || name.starts_with("network-");
         const auto age = now - entry.last_write_time(failed);
         if (is_ours && !failed && age > std::chrono::seconds(kKeptSeconds))
             fs::remove_all(entry.path(), failed);

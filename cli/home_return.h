@@ -24,7 +24,8 @@ struct NotKept {
 };
 
 /// The directory for what runs leave and need, in the user's home directory; made when it is
-/// absent, empty when it cannot be. What begins with "home-" in it is removed after 14 days.
+/// absent, empty when it cannot be. What begins with "home-" or "network-" in it is removed after
+/// 14 days.
 std::string run_state_directory();
 
 class HomeReturn {

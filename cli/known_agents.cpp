@@ -43,7 +43,12 @@ KnownAgent claude() {
     file.path = "";
     file.passing = {".claude.json.lock", ".claude.json.tmp.*", ".claude.json.backup*"};
     file.keyed = {claude_state()};
-    return {"claude", {"claude"}, {"@anthropic-ai/claude-code"}, {place, file}, {}};
+    KnownAgent agent{"claude", {"claude"}, {"@anthropic-ai/claude-code"}, {place, file}, {}};
+    // The second and third renew the login, in newer and older versions.
+    agent.endpoints = {"api.anthropic.com", "platform.claude.com", "console.anthropic.com"};
+    agent.endpoint_variables = {"ANTHROPIC_BASE_URL", "ANTHROPIC_BEDROCK_BASE_URL",
+                                "ANTHROPIC_VERTEX_BASE_URL", "ANTHROPIC_FOUNDRY_BASE_URL"};
+    return agent;
 }
 
 KnownAgent codex() {
@@ -79,12 +84,16 @@ KnownAgent codex() {
                      {"notice/**", true},
                      {"tui/**", true},
                      {"projects/@here/trust_level", true}}}};
-    return {"codex",
-            {"codex"},
-            {"@openai/codex"},
-            {place},
-            {"--disable", "daemon_auto_start", "-c", "sandbox_mode=\"danger-full-access\""},
-            {"-s", "--sandbox"}};
+    KnownAgent agent{
+        "codex",
+        {"codex"},
+        {"@openai/codex"},
+        {place},
+        {"--disable", "daemon_auto_start", "-c", "sandbox_mode=\"danger-full-access\""},
+        {"-s", "--sandbox"}};
+    agent.endpoints = {"api.openai.com", "chatgpt.com", "auth.openai.com"};
+    agent.endpoint_variables = {"OPENAI_BASE_URL", "CODEX_OSS_BASE_URL"};
+    return agent;
 }
 
 KnownAgent gemini() {
@@ -107,7 +116,12 @@ KnownAgent gemini() {
                      {"model/**", true},
                      {"ide/hasSeenNudge", true},
                      {"general/vimMode", true}}}};
-    return {"gemini", {"gemini"}, {"@google/gemini-cli"}, {place}, {}};
+    KnownAgent agent{"gemini", {"gemini"}, {"@google/gemini-cli"}, {place}, {}};
+    agent.endpoints = {"generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com",
+                       "aiplatform.googleapis.com", "oauth2.googleapis.com"};
+    agent.endpoint_variables = {"GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL",
+                                "CODE_ASSIST_ENDPOINT"};
+    return agent;
 }
 
 KnownAgent opencode() {
@@ -136,7 +150,13 @@ KnownAgent opencode() {
     for (const char* name : {"opencode.json", "opencode.jsonc", "config.json"})
         config.keyed.push_back(
             {name, false, {{"$schema", true}, {"model", true}, {"theme", true}}});
-    return {"opencode", {"opencode"}, {"opencode-ai"}, {data, state, cache, config}, {}};
+    KnownAgent agent{"opencode", {"opencode"}, {"opencode-ai"}, {data, state, cache, config}, {}};
+    // Its own models, its list of models, and those of the makers of the other agents. Whoever has
+    // another provider names it.
+    agent.endpoints = {"opencode.ai", "models.dev", "api.anthropic.com", "api.openai.com",
+                       "generativelanguage.googleapis.com"};
+    agent.endpoint_variables = {"ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "GOOGLE_GEMINI_BASE_URL"};
+    return agent;
 }
 
 }  // namespace

@@ -50,6 +50,11 @@ struct KnownAgent {
     std::vector<std::string> sandbox_options{};
     /// Variables that it gets where they are not set.
     std::vector<std::pair<std::string, std::string>> environment{};
+    /// What it reaches with `--network model` ("host" or "host:port"): its model and its login, no
+    /// telemetry, no updates.
+    std::vector<std::string> endpoints{};
+    std::vector<std::string> endpoint_variables{};  ///< each names another one, as a URL
+    std::vector<std::string> own_endpoints{};       ///< those that the user has configured
 };
 
 /// Those that come with the program.

@@ -25,6 +25,7 @@
 #include "cli/home_return.h"
 #include "cli/known_agents.h"
 #include "cli/mounting.h"
+#include "cli/network/run_network.h"
 #include "cli/npm_registries.h"
 #include "cli/outside_runs.h"
 #include "cli/outside_shell.h"
@@ -32,6 +33,7 @@
 #include "cli/prompt.h"
 #include "cli/refusals.h"
 #include "cli/render.h"
+#include "cli/run_options.h"
 #include "cli/settle.h"
 #include "cli/terminal_relay.h"
 #include "cli/text.h"
@@ -43,26 +45,6 @@ namespace unwrite::cli {
 namespace {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
-
-struct RunOptions {
-    std::string session;
-    std::string workspace;  ///< to be mounted, where nothing is mounted
-    std::string on_exit = "ask";
-    bool discard_on_failure = false;
-    bool leave_running = false;
-    bool no_confine = false;
-    bool require_confinement = false;
-    bool caches = false;
-    bool yes = false;
-    std::string agent;
-    std::string network = "host";
-    std::vector<std::string> write;
-    bool hide_home = false;
-    std::vector<std::string> show;
-    std::vector<std::string> granted;  ///< by --write, --caches and the agent; never typed
-    std::vector<std::string> command;
-    Confinement inside;  ///< what the process between guard and command is told; never typed
-};
 
 std::string joined(const std::vector<std::string>& words) {
     std::string text;
@@ -84,44 +66,6 @@ Result<bool> is_wanted(Context& context, const RunOptions& options) {
     }
     return confirm(context,
                    "What " + words + " does elsewhere cannot be taken back. Run it? (y/n)");
-}
-
-/// Whether to confine: the options, and UNWRITE_CONFINE (yes, no, required) where they are silent.
-enum class Walls { kNone, kWanted, kRequired };
-Result<Walls> walls_of(const RunOptions& options) {
-    const char* set = std::getenv("UNWRITE_CONFINE");
-    const std::string named = set != nullptr && *set != '\0' ? set : "yes";
-    if (named != "yes" && named != "no" && named != "required") {
-        return Error(ErrorKind::kUsage, EINVAL,
-                     "run: UNWRITE_CONFINE cannot be " + quote_name(named),
-                     "set it to yes, no or required, or unset it");
-    }
-    if (options.network != "host" && options.network != "none") {
-        return Error(ErrorKind::kUsage, EINVAL,
-                     "run: --network cannot be " + quote_name(options.network),
-                     "it is host or none");
-    }
-    if (!options.show.empty() && !options.hide_home) {
-        return Error(ErrorKind::kUsage, EINVAL, "run: --show is for --hide-home only",
-                     "without --hide-home all of your home directory is shown");
-    }
-    if (options.no_confine && options.hide_home) {
-        return Error(ErrorKind::kUsage, EINVAL,
-                     "run: --no-confine and --hide-home contradict each other",
-                     "leave one of them out");
-    }
-    if (options.no_confine && (options.require_confinement || options.network == "none")) {
-        return Error(
-            ErrorKind::kUsage, EINVAL,
-            std::string("run: --no-confine and ") +
-                (options.require_confinement ? "--require-confinement" : "--network none") +
-                " contradict each other",
-            "leave one of them out");
-    }
-    if (options.require_confinement) return Walls::kRequired;
-    if (options.no_confine) return Walls::kNone;
-    if (named == "no" && options.network == "host" && !options.hide_home) return Walls::kNone;
-    return named == "required" ? Walls::kRequired : Walls::kWanted;
 }
 
 std::vector<std::string> named_places(const std::string& base,
@@ -146,6 +90,7 @@ std::string socket_of(const control::MountPoint& mount) {
 Result<std::vector<std::string>> confined(Context& context, const Workspace& workspace,
                                           const RunOptions& options, Walls walls,
                                           const HomeReturn& home, int relay,
+                                          const std::optional<RunNetwork>& network,
                                           std::vector<UniqueFd>& held) {
     std::vector<std::string> words = {"/proc/self/exe", "run", "--inside-root", workspace.root()};
     words.insert(words.end(), {"--inside-raw", workspace.remote()->info().workspace});
@@ -180,6 +125,10 @@ Result<std::vector<std::string>> confined(Context& context, const Workspace& wor
     tell("--inside-read-only", view.read_only);
     tell("--inside-emptied", view.emptied);
     tell("--inside-shown", view.shown);
+    if (network) {
+        words.insert(words.end(), {"--inside-network", std::to_string(network->far_end())});
+        tell("--inside-forward", network->forwards());
+    }
     words.emplace_back("--");
     words.insert(words.end(), options.command.begin(), options.command.end());
     return words;
@@ -204,6 +153,7 @@ struct Ran {
     overlay::Node node;
     std::string session;
     NotKept home;
+    std::optional<Traffic> traffic;
     bool saw_read_only = false;  ///< on the terminal: something was to be written elsewhere
 };
 
@@ -221,8 +171,10 @@ control::Json encode_home(const NotKept& home) {
 }
 
 /// The agent that the command starts, which gets its options, and its places in the home directory.
-Result<HomeReturn> home_of(Context& context, const Workspace& workspace, const std::string& named,
-                           std::vector<std::string>& command, Variables& environment) {
+Result<HomeReturn> home_of(Context& context, const Workspace& workspace, const RunOptions& options,
+                           std::vector<std::string>& command, Variables& environment,
+                           std::optional<RunNetwork>& network) {
+    const std::string& named = options.agent;
     TRY_ASSIGN(const Config config, load_user_config());
     const std::vector<KnownAgent> agents = with_configured(known_agents(), config.agents);
     const char* path = std::getenv("PATH");
@@ -239,6 +191,10 @@ Result<HomeReturn> home_of(Context& context, const Workspace& workspace, const s
                          "the agents are " + names);
         }
         found.agent = &*agent;
+    }
+    if (options.network == "model") {
+        TRY_ASSIGN(network, RunNetwork::of(found.agent, options.endpoints, run_state_directory()));
+        context.notes.line("unwrite: " + network->words());
     }
     HomeReturn home = HomeReturn::begin(found.agent, workspace.root());
     if (found.agent == nullptr) return home;
@@ -275,18 +231,21 @@ Result<Ran> run_command(Context& context, Workspace& workspace, const RunOptions
     HomeReturn home;
     Ran ran;
     std::optional<TerminalRelay> relay;
+    std::optional<RunNetwork> network;
     std::vector<UniqueFd> held;
     Variables environment;
     if (walls != Walls::kNone) {
         relay.emplace(ran.saw_read_only);
-        TRY_ASSIGN(home, home_of(context, workspace, options.agent, command, environment));
+        TRY_ASSIGN(home, home_of(context, workspace, options, command, environment, network));
         if (options.hide_home) TRY(home.hide(named_places(context.base, options.show)));
         RunOptions adapted = options;
         adapted.command = command;
-        TRY_ASSIGN(command,
-                   confined(context, workspace, adapted, walls, home, relay->far_end(), held));
+        TRY_ASSIGN(command, confined(context, workspace, adapted, walls, home, relay->far_end(),
+                                     network, held));
     }
-    const int far_end = relay ? relay->far_end() : -1;
+    std::vector<int> kept;
+    if (relay && relay->far_end() >= 0) kept.push_back(relay->far_end());
+    if (network) kept.push_back(network->far_end());
     const NpmrcOfRun npmrc(registries_for(context, directory, workspace.root()));
     // The guard must not print it a second time.
     ignore(context.notes.flush(), "the run goes on without");
@@ -300,8 +259,9 @@ Result<Ran> run_command(Context& context, Workspace& workspace, const RunOptions
         excludes.remove();
         ignore(context.notes.flush(), "nobody may be there to read it");
     };
-    TRY_ASSIGN(Guard guard, Guard::fork({command, options.leave_running, far_end, environment,
+    TRY_ASSIGN(Guard guard, Guard::fork({command, options.leave_running, kept, environment,
                                          orphaned, excludes.environment()}));
+    if (network) TRY(network->start());
     overlay::Asker agent;
     agent.pid = guard.pid();
     agent.session = options.session;
@@ -321,6 +281,7 @@ Result<Ran> run_command(Context& context, Workspace& workspace, const RunOptions
     relay.reset();
     terminal.take_back();
     const Result<> closed = workspace.operations().end_run(ran.node.number);
+    if (network) ran.traffic = network->finish();
     ran.home = home.finish(context, options.on_exit == "ask");
     if (!ended) return ended.error();
     if (!closed) return closed.error();
@@ -365,9 +326,11 @@ Result<overlay::Status> print_summary(Context& context, Workspace& workspace, co
         json["exit_code"] = exit_code_of(ran.ended);
         json["refused"] = encode_refused(refused.refused);
         json["home"] = encode_home(ran.home);
+        if (ran.traffic) json["network"] = traffic_json(*ran.traffic);
         context.out.line(control::dump(json));
     }
     tell_refused(context, refused.refused);
+    if (ran.traffic) tell_traffic(context, *ran.traffic);
     if (ran.saw_read_only) {
         context.notes.line(
             "\"Read-only file system\": a run writes in the workspace, in a /tmp of its own and in "
@@ -467,8 +430,14 @@ void add_run(CLI::App& app, Context& context, const std::vector<std::string>& re
                      "Treat it as this agent: claude, codex, gemini, opencode or one of your "
                      "configuration")
         ->type_name("NAME");
-    command->add_option("--network", options->network, "host (default) or none")
+    command
+        ->add_option("--network", options->network,
+                     "host (default), none, or model: the agent's own endpoints only")
         ->type_name("ACCESS");
+    command
+        ->add_option("--endpoint", options->endpoints,
+                     "With --network model: it reaches HOST[:PORT] as well; may be repeated")
+        ->type_name("HOST");
     command->add_flag("--hide-home", options->hide_home,
                       "Hide your home directory, but for programs, git's settings and the agent's "
                       "own files");
@@ -483,6 +452,8 @@ void add_run(CLI::App& app, Context& context, const std::vector<std::string>& re
     command->add_option("--inside-annex", options->inside.annex)->group("");
     command->add_option("--inside-socket", options->inside.socket)->group("");
     command->add_option("--inside-relay", options->inside.relay)->group("");
+    command->add_option("--inside-network", options->inside.channel)->group("");
+    command->add_option("--inside-forward", options->inside.forwards)->group("");
     command->add_option("--inside-granted", options->granted)->group("");
     command->add_option("--inside-home", options->inside.home.home)->group("");
     command->add_option("--inside-handoff", options->inside.home.handoff)->group("");
@@ -493,6 +464,7 @@ void add_run(CLI::App& app, Context& context, const std::vector<std::string>& re
     describe(*command, {.usage = "[OPTIONS] -- COMMAND...",
                         .examples = {{"unwrite run -- claude", "an agent; asks at its end"},
                                      {"unwrite run --discard-on-failure -- make install", ""},
+                                     {"unwrite run --network model -- claude", ""},
                                      {"unwrite run --network none -- npm test", ""}},
                         .note = "unwrite returns the exit code of the command."});
 }

@@ -131,6 +131,21 @@ works_in_a_run_that_hides_the_home_directory() {
     all_the_ways_back
     equal "$HOME/.ssh/id" secret
 }
+works_in_a_run_with_its_model_only() {
+    prepared
+    # These two know the stand-in from files of their own, which unwrite does not read.
+    mkdir -p "$XDG_CONFIG_HOME/unwrite"
+    case $agent in
+        codex | opencode) printf '[agents.%s]\nendpoints = ["%s"]\n' "$agent" "${url#http://}" >"$XDG_CONFIG_HOME/unwrite/unwrite.toml" ;;
+    esac
+    begin
+    remember before
+    u checkpoint before
+    does_the_task unwrite run --network model --
+    cat "$scratch/answer.errors"
+    grep -q "^Network: ${url#http://} [1-9]" "$scratch/answer.errors" || fail "the model was not reached through the proxy"
+    all_the_ways_back
+}
 works_in_a_terminal_in_a_run() {
     prepared
     begin

@@ -35,6 +35,9 @@ OUTSIDE = {
 # Where a process begins that is ours: the program itself, the daemon, and what `run` forks.
 PROCESSES = ("main.cpp", "daemon.cpp", "guard.cpp", "confine.cpp")
 
+# For the proxy of `run --network model`; nothing else talks to a network.
+NETWORK = Path("base/tcp.cpp")
+
 MOST_LINES = 500
 MANY_LINES = 300
 
@@ -139,7 +142,8 @@ def forbidden(tree):
         for number, line in lines_with(r"(\.|->)detach\s*\(\s*\)", code):
             wrong.append(f"{file}:{number}: a thread must be joined: {line.strip()}")
         for number, line in lines_with(r"\bAF_INET6?\b|\bPF_INET6?\b", code):
-            wrong.append(f"{file}:{number}: nothing here talks to a network: {line.strip()}")
+            if file != NETWORK:
+                wrong.append(f"{file}:{number}: only {NETWORK} talks to a network: {line.strip()}")
     unfinished = r"\b(TO" + r"DO|FIX" + r"ME)\b"
     for file in tree.files:
         text = tree.text(file)
