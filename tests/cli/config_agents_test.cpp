@@ -51,6 +51,22 @@ TEST(ConfiguredAgents, S43_one_that_the_table_does_not_have) {
     EXPECT_EQ(found.agent->name, "aider");
 }
 
+TEST(ConfiguredAgents, S167_endpoints) {
+    const auto all = agents(
+        "[agents.aider]\nendpoints = ['api.example.com', '127.0.0.1:11434']\n"
+        "[agents.claude]\nendpoints = ['[::1]:80']\n");
+    EXPECT_EQ(one(all, "aider").own_endpoints, (Words{"api.example.com", "127.0.0.1:11434"}));
+    EXPECT_TRUE(one(all, "aider").endpoints.empty());
+    EXPECT_EQ(one(all, "claude").own_endpoints, Words{"[::1]:80"});
+    EXPECT_EQ(one(all, "claude").endpoints, known_agents()[0].endpoints);
+    for (const char* bad : {"'*.example.com'", "'https://a'", "'a:0'", "''", "7", "'a b'"}) {
+        const std::string words =
+            failure("[agents.x]\nendpoints = [" + std::string(bad) + "]\n");
+        EXPECT_NE(words.find("agents.x.endpoints"), std::string::npos) << bad << ": " << words;
+        EXPECT_NE(words.find("x.toml:2"), std::string::npos) << words;
+    }
+}
+
 TEST(ConfiguredAgents, S43_more_for_one_of_the_table) {
     const auto all = agents(
         "[agents.claude]\nprograms = ['claude-next']\nstate = ['~/.claude-flow']\n"

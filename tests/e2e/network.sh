@@ -93,17 +93,42 @@ S167_a_run_without_endpoints_is_refused() {
     [[ $(grep -c ": model$" "$scratch/out") == 2 ]] || fail "not reached: $(cat "$scratch/out" "$scratch/err")"
     say "the user's own configuration may name them"
     mkdir -p "$XDG_CONFIG_HOME/unwrite"
-    printf '[agents.mine]\nprograms = ["network_client.py"]\nendpoints = ["127.0.0.1:%s"]\n' "$model" >"$XDG_CONFIG_HOME/unwrite/unwrite.toml"
-    client --on-exit keep -- python3 network_client.py get "http://127.0.0.1:$model/" tunnel "127.0.0.1:$other"
+    printf '[agents.mine]\nendpoints = ["127.0.0.1:%s"]\n' "$model" >"$XDG_CONFIG_HOME/unwrite/unwrite.toml"
+    client --agent mine --on-exit keep -- python3 network_client.py get "http://127.0.0.1:$model/" tunnel "127.0.0.1:$other"
     out_has "/: model"
     out_has ": 403"
     say "that of the workspace may not"
     rm "$XDG_CONFIG_HOME/unwrite/unwrite.toml"
     end
-    printf '[agents.mine]\nendpoints = ["127.0.0.1:%s"]\n' "$model" >"$W/.unwrite/config.toml"
+    printf '[agents.claude]\nendpoints = ["127.0.0.1:%s"]\n' "$model" >"$W/.unwrite/config.toml"
     begin
-    expect 2 run --network model --agent mine -- touch ran
-    absent ran
+    client --agent claude --on-exit keep -- python3 network_client.py get "http://127.0.0.1:$model/" tunnel "127.0.0.1:$model"
+    out_has "/: no"
+    out_has ": 403"
+    end
+}
+
+# Whoever answers for a name of the table must not lead the agent to a service of this machine.
+S167_a_name_that_leads_to_this_machine_is_refused() {
+    needs_root "to mount a file over /etc/hosts"
+    needs unshare
+    begin_network
+    echo "127.0.0.1 api.anthropic.com" >"$scratch/hosts"
+    # led OPTION...: a run in which that name leads to this machine.
+    led() {
+        unshare -m bash -c 'mount --bind "$scratch/hosts" /etc/hosts && exec "$@"' led "$program" run --network model --agent claude \
+            --on-exit keep "$@" -- python3 network_client.py tunnel api.anthropic.com:443 >"$scratch/out" 2>"$scratch/err" </dev/null ||
+            fail "it ended with $?: $(cat "$scratch/err")"
+    }
+    led
+    out_has ": 403"
+    err_has "Network: refused: api.anthropic.com (1)"
+    grep -q "refused  api.anthropic.com  (its name leads to an address of this machine" "$HOME"/.local/state/unwrite/network-*.log ||
+        fail "the list does not say why"
+    say "a name that the user gave may lead there; nobody listens at that port"
+    led --endpoint api.anthropic.com
+    out_has ": 502"
+    err_has "Network: not reached: api.anthropic.com (1)"
     end
 }
 
