@@ -60,8 +60,7 @@ TEST(ConfiguredAgents, S167_endpoints) {
     EXPECT_EQ(one(all, "claude").own_endpoints, Words{"[::1]:80"});
     EXPECT_EQ(one(all, "claude").endpoints, known_agents()[0].endpoints);
     for (const char* bad : {"'*.example.com'", "'https://a'", "'a:0'", "''", "7", "'a b'"}) {
-        const std::string words =
-            failure("[agents.x]\nendpoints = [" + std::string(bad) + "]\n");
+        const std::string words = failure("[agents.x]\nendpoints = [" + std::string(bad) + "]\n");
         EXPECT_NE(words.find("agents.x.endpoints"), std::string::npos) << bad << ": " << words;
         EXPECT_NE(words.find("x.toml:2"), std::string::npos) << words;
     }
