@@ -7,6 +7,7 @@
 #include "cli/log_lines.h"
 #include "cli/outside_shell.h"
 #include "cli/prompt.h"
+#include "cli/refusals.h"
 #include "cli/render.h"
 #include "cli/settle.h"
 #include "cli/text.h"
@@ -21,13 +22,21 @@ struct UndoOptions {
     bool dry_run = false;
 };
 
+/// What an agent takes back never includes changes of the user. Agents run commands on terminals
+/// that nobody sees, and a question there would wait forever.
+bool is_agent(Workspace& workspace, std::int64_t since_ns) {
+    const auto asking = refused_of(workspace, "", since_ns);
+    return asking && asking->agent;
+}
+
 /// Who types `undo` after a run most likely means the run: his own change above it is asked about.
-Result<bool> is_wanted(Context& context, overlay::Operations& operations) {
+Result<bool> is_wanted(Context& context, Workspace& workspace) {
     if (!can_ask() || context.json) return true;
-    TRY_ASSIGN(const overlay::Log log, operations.log("", false, true));
+    TRY_ASSIGN(const overlay::Log log, workspace.operations().log("", false, true));
     if (log.open_changes.empty() || log.entries.empty()) return true;
     const overlay::LogEntry& below = log.entries.front();
     if (below.node.kind != overlay::NodeKind::kRun && !below.running) return true;
+    if (is_agent(workspace, below.node.time_ns)) return true;
     const std::string run = fmt::format("n{}", below.node.number);
     context.notes.line("Your own changes since the run " + run + " (" + step_title(below, log) +
                        ") are the newest step:");
@@ -58,7 +67,7 @@ Result<int> undo(Context& context, const UndoOptions& options) {
     }
     const unsigned steps = static_cast<unsigned>(*count);
     if (steps == 1 && !options.dry_run) {
-        TRY_ASSIGN(const bool wanted, is_wanted(context, operations));
+        TRY_ASSIGN(const bool wanted, is_wanted(context, workspace));
         if (!wanted) {
             context.notes.line("Nothing was done.");
             return kNothingToDo;

@@ -1,5 +1,6 @@
 # `unwrite adopt`: a process that is running already becomes an agent.
 # shellcheck shell=bash
+source "$here/terminal.sh"
 
 # start_shell: a shell that obeys, in $shell; `tell COMMANDS` has it carry them out.
 start_shell() {
@@ -88,4 +89,31 @@ S165_what_cannot_be_adopted() {
     expect 2 adopt --session user "$$"
     end
     expect 6 adopt "$$"
+}
+
+# Agents run commands on a terminal of their own, which nobody sees.
+S40_S60_an_agent_on_a_terminal_is_not_asked_about_changes_of_the_user() {
+    echo old >"$W/old"
+    begin
+    open_terminal 100 30 env PS1='at> ' bash --norc --noprofile -i
+    sees "at>"
+    local shell
+    shell=$(TMUX_TMPDIR=/tmp tmux -L "$tmux_name" display-message -p -t it '#{pane_pid}')
+    u adopt --session helper "$(pgrep -P "$shell" || echo "$shell")"
+    keys -l 'echo its >its; echo new >old'
+    keys Enter
+    wait_for "the agent's change" test -e its
+    equal old new
+    echo mine >mine
+    wiped
+    keys -l "'$program' undo"
+    keys Enter
+    sees "Undid 1 step"
+    lacks "(y/n)"
+    absent its
+    equal old old
+    equal mine mine
+    close_screen
+    end
+    check_state
 }
