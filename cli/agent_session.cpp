@@ -103,17 +103,23 @@ HookAnswer start(Context& context, const Hooked& hooked) {
 
 /// The steps with what they changed; without where that cannot be told.
 std::vector<StepTold> looked_up(overlay::Operations& operations, const overlay::Log& log,
+                                const std::string& session,
                                 const std::set<overlay::NodeNumber>& nodes) {
     std::vector<StepTold> steps;
     for (const overlay::LogEntry& entry : log.entries) {
         if (!nodes.contains(entry.node.number)) continue;
-        StepTold step{entry.node.number, entry.node.text, {}};
+        const auto interrupted = title_of_interrupted(log, entry.node, session);
+        StepTold step{entry.node.number, interrupted.value_or(entry.node.text), {}};
         if (steps.size() < kMostLookedUp) {
             const std::string name = fmt::format("n{}", step.node);
             const auto diffs = operations.diff(name + "^", name, {}, false);
             for (std::size_t i = 0; diffs && i < diffs->size(); ++i)
                 step.changes.push_back((*diffs)[i].change);
         }
+        // Others may have been at work in it too. An undo has what it took back, and is the user's.
+        if (interrupted && entry.node.kind != overlay::NodeKind::kUndo)
+            step.changes = by_session(std::move(step.changes), log.origins, session);
+        if (interrupted && step.changes.empty()) continue;
         steps.push_back(std::move(step));
     }
     return steps;
@@ -147,9 +153,10 @@ Result<HookAnswer> prompt(Context& context, const Hooked& hooked) {
             const auto status = operations.status(fmt::format("n{}", last.node), false);
             if (status) others = by_others(status->changes, log.origins, session);
             const auto refused = refused_of(workspace, session, last.time_ns);
-            answer.for_model = told_words(looked_up(operations, log, without(undone, last.undone)),
-                                          looked_up(operations, log, without(last.undone, undone)),
-                                          others, refused ? refused->refused : overlay::Refused());
+            answer.for_model =
+                told_words(looked_up(operations, log, session, without(undone, last.undone)),
+                           looked_up(operations, log, session, without(last.undone, undone)),
+                           others, refused ? refused->refused : overlay::Refused());
         }
     }
     ignore(operations.checkpoint(who, overlay::NodeKind::kCheckpoint, "", title),

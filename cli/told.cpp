@@ -40,6 +40,18 @@ std::string session_of(const overlay::Node& node) {
     return tag == node.tags.end() ? "" : tag->second;
 }
 
+std::set<overlay::OriginNumber> origins_of(const std::vector<overlay::Origin>& origins,
+                                           const std::string& session) {
+    std::set<overlay::OriginNumber> own;
+    for (const overlay::Origin& origin : origins)
+        if (origin.session == session) own.insert(origin.number);
+    return own;
+}
+
+bool is_undo_of(const overlay::Node& node, const std::string& session) {
+    return node.kind == overlay::NodeKind::kUndo && node.text == "undo " + session;
+}
+
 Json cause_in(const overlay::Node& node) {
     const auto cause = node.tags.find(overlay::kCauseTag);
     if (cause == node.tags.end()) return Json();
@@ -79,19 +91,49 @@ std::string cause_of(const std::string& session, const std::set<overlay::NodeNum
 std::set<overlay::NodeNumber> undone_of(const overlay::Log& log, const std::string& session) {
     std::set<overlay::NodeNumber> undone;
     for (const overlay::LogEntry& entry : log.entries) {
-        const bool went = entry.undone || !entry.on_trunk;
-        if (went && entry.node.kind == overlay::NodeKind::kRun && session_of(entry.node) == session)
+        const bool is_there = entry.on_trunk && !entry.undone;
+        if (is_there != is_undo_of(entry.node, session)) continue;
+        const bool is_step =
+            entry.node.kind == overlay::NodeKind::kRun && session_of(entry.node) == session;
+        if (is_step || title_of_interrupted(log, entry.node, session))
             undone.insert(entry.node.number);
     }
     return undone;
 }
 
+std::optional<std::string> title_of_interrupted(const overlay::Log& log, const overlay::Node& node,
+                                                const std::string& session) {
+    using overlay::NodeKind;
+    if (!session_of(node).empty()) return std::nullopt;
+    // `unwrite undo SESSION` leaves an undo instead, which is on the trunk.
+    if (node.kind != NodeKind::kBegin && !is_undo_of(node, session)) return std::nullopt;
+    // Newest first, so a parent comes later.
+    overlay::NodeNumber wanted = node.parent;
+    for (const overlay::LogEntry& entry : log.entries) {
+        if (entry.node.number != wanted) continue;
+        if (session_of(entry.node) == session && entry.node.kind == NodeKind::kBegin)
+            return entry.node.text;
+        if (session_of(entry.node) == session && entry.node.kind == NodeKind::kRun) break;
+        wanted = entry.node.parent;
+    }
+    return std::nullopt;
+}
+
+std::vector<overlay::Change> by_session(std::vector<overlay::Change> changes,
+                                        const std::vector<overlay::Origin>& origins,
+                                        const std::string& session) {
+    const std::set<overlay::OriginNumber> own = origins_of(origins, session);
+    std::erase_if(changes, [&](const overlay::Change& change) {
+        return std::none_of(change.origins.begin(), change.origins.end(),
+                            [&](overlay::OriginNumber origin) { return own.contains(origin); });
+    });
+    return changes;
+}
+
 std::vector<overlay::Change> by_others(const std::vector<overlay::Change>& changes,
                                        const std::vector<overlay::Origin>& origins,
                                        const std::string& session) {
-    std::set<overlay::OriginNumber> own;
-    for (const overlay::Origin& origin : origins)
-        if (origin.session == session) own.insert(origin.number);
+    const std::set<overlay::OriginNumber> own = origins_of(origins, session);
     std::vector<overlay::Change> others;
     for (const overlay::Change& change : changes) {
         const bool any = std::any_of(

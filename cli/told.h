@@ -2,6 +2,7 @@
 // what others changed, and what was refused to it. Pure functions.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -24,8 +25,14 @@ Turn last_turn(const overlay::Log& log, const std::string& session);
 /// At most overlay::kMostOfCause bytes.
 std::string cause_of(const std::string& session, const std::set<overlay::NodeNumber>& undone);
 
-/// The session's steps that are taken back now. `log`: with abandoned states.
+/// The session's steps that are taken back now, also one that was still going on when the user went
+/// back: what it had changed by then is a node without a session. `log`: with abandoned states.
 std::set<overlay::NodeNumber> undone_of(const overlay::Log& log, const std::string& session);
+
+/// The title of the session's step that was going on at a node without a session; nothing where
+/// there was none.
+std::optional<std::string> title_of_interrupted(const overlay::Log& log, const overlay::Node& node,
+                                                const std::string& session);
 
 /// A step and the files that it changed.
 struct StepTold {
@@ -43,6 +50,10 @@ std::string told_words(const std::vector<StepTold>& taken_back,
 std::vector<overlay::Change> by_others(const std::vector<overlay::Change>& changes,
                                        const std::vector<overlay::Origin>& origins,
                                        const std::string& session);
+/// Those of them that the session changed.
+std::vector<overlay::Change> by_session(std::vector<overlay::Change> changes,
+                                        const std::vector<overlay::Origin>& origins,
+                                        const std::string& session);
 
 /// The first words of a prompt, for a title: one line, at most 60 characters.
 std::string first_words(const std::string& prompt);

@@ -79,6 +79,49 @@ TEST(Told, S1_S52_steps_that_went_are_those_of_the_session) {
     EXPECT_EQ(undone_of(log, "mine"), (Numbers{2, 4}));
 }
 
+// A prompt begins a step, and the user goes back before it has been answered.
+TEST(Told, S1_S52_a_step_that_was_going_on_when_the_user_went_back) {
+    const auto node = [](overlay::NodeNumber number, overlay::NodeNumber parent,
+                         overlay::NodeKind kind, const std::string& session) {
+        overlay::LogEntry entry = step(number, session);
+        entry.node.parent = parent;
+        entry.node.kind = kind;
+        entry.node.text = "step " + std::to_string(number);
+        if (session.empty()) entry.node.tags.clear();
+        return entry;
+    };
+    using overlay::NodeKind;
+    overlay::Log log;
+    log.entries = {node(7, 4, NodeKind::kBegin, ""),      node(6, 5, NodeKind::kBegin, ""),
+                   node(5, 3, NodeKind::kBegin, "other"), node(4, 3, NodeKind::kRun, "mine"),
+                   node(3, 2, NodeKind::kBegin, "mine"),  node(2, 1, NodeKind::kBegin, "")};
+    for (overlay::LogEntry& entry : log.entries)
+        entry.on_trunk = entry.node.number < 6 && entry.node.number != 2;
+    EXPECT_EQ(undone_of(log, "mine"), (Numbers{6})) << "7 came after the step had ended";
+    EXPECT_EQ(title_of_interrupted(log, log.entries[1].node, "mine"), "step 3");
+    EXPECT_EQ(title_of_interrupted(log, log.entries[1].node, "other"), "step 5");
+    EXPECT_EQ(title_of_interrupted(log, log.entries[4].node, "mine"), std::nullopt);
+    log.entries[1].on_trunk = true;
+    EXPECT_EQ(undone_of(log, "mine"), (Numbers{})) << "it was brought back";
+
+    log.entries.insert(log.entries.begin(), node(8, 3, NodeKind::kUndo, ""));
+    log.entries[0].on_trunk = true;
+    log.entries[0].node.text = "undo mine";
+    EXPECT_EQ(undone_of(log, "mine"), (Numbers{8}));
+    EXPECT_EQ(undone_of(log, "other"), (Numbers{}));
+    EXPECT_EQ(title_of_interrupted(log, log.entries[0].node, "mine"), "step 3");
+    log.entries[0].undone = true;
+    EXPECT_EQ(undone_of(log, "mine"), (Numbers{})) << "the undo was taken back";
+
+    std::vector<overlay::Origin> origins(2);
+    origins[0].number = 1;
+    origins[0].session = "mine";
+    origins[1].number = 2;
+    const auto own = by_session({change("own", 1), change("user", 2)}, origins, "mine");
+    ASSERT_EQ(own.size(), 1U);
+    EXPECT_EQ(own.front().path, "own");
+}
+
 TEST(Told, S1_S52_changes_by_others) {
     std::vector<overlay::Origin> origins(3);
     origins[0].number = 1;

@@ -265,3 +265,64 @@ S1_S52_integrate_each_prompt_makes_a_checkpoint() {
     [[ $(checkpoints | tail -1) == "$count" ]] || fail "a checkpoint without a prompt"
     end
 }
+
+# begin_agent: a program named claude that obeys, in $W; `tell COMMANDS` has it carry them out.
+begin_agent() {
+    mkdir -p "$scratch/agent"
+    cat >"$scratch/agent/claude" <<'AGENT'
+#!/bin/bash
+while IFS= read -r order; do eval "$order"; echo done >&3; done <"$1" 3>"$2"
+AGENT
+    chmod +x "$scratch/agent/claude"
+    mkfifo "$scratch/orders" "$scratch/answers"
+    "$scratch/agent/claude" "$scratch/orders" "$scratch/answers" &
+    the_agent=$!
+    exec {orders}>"$scratch/orders" {answers}<"$scratch/answers"
+}
+tell() {
+    local answer
+    printf '%s\n' "$1" >&"$orders"
+    IFS= read -r answer <&"$answers"
+    [[ $answer == done ]] || fail "the agent said \"$answer\""
+}
+end_agent() {
+    exec {orders}>&-
+    wait "$the_agent" || true
+    exec {answers}<&-
+}
+# hook EVENT [PROMPT]: as the agent calls it; its answer is in $scratch/out.
+hook() {
+    printf '{"session_id": "abcd1234-5", "prompt": "%s"}' "${2:-}" >"$scratch/told"
+    tell "'$program' hook claude-code $1 <'$scratch/told' >'$scratch/out'"
+    printf '$ hook %s   %s\n' "$*" "$(<"$scratch/out")"
+}
+
+# The user interrupts an agent, which says nothing of it then.
+S1_S52_integrate_the_model_hears_that_a_step_was_taken_back_while_it_was_going_on() {
+    echo old >"$W/old"
+    begin
+    begin_agent
+    hook session-start
+    out_has "can be taken back (session claude-abcd1234)"
+    hook prompt "Do it."
+    tell 'echo its >its; echo new >old'
+    echo mine >mine
+    u undo claude-abcd1234
+    absent its
+    equal old old
+    hook prompt "And now this."
+    out_has 'The user took back step n'
+    out_has '\"Do it.\" (2 files: its, old). Do not redo it.'
+    hook prompt "And that."
+    out_lacks "took back"
+    say "once more, and the newest step is meant"
+    tell 'echo its >its'
+    u undo
+    absent its
+    hook prompt "Another."
+    out_has '\"And that.\" (1 file: its). Do not redo it.'
+    end_agent
+    equal mine mine
+    end
+    check_state
+}
