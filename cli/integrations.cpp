@@ -101,14 +101,18 @@ Result<Integration> opencode(const std::string& project, Scope scope) {
     return one;
 }
 
-// It reads the user's configuration alone.
+// It reads the user's configuration alone. It asks its user before it runs a hook, and only he may
+// answer: docs/decisions/0090.
 Result<Integration> codex() {
     TRY_ASSIGN(const std::string directory, directory_of_user("CODEX_HOME", ".codex", "codex"));
     return Integration{
         "codex",
         directory,
         {{PieceKind::kToml, directory + "/config.toml", text_of("codex/config.toml")},
-         {PieceKind::kJson, directory + "/hooks.json", text_of("codex/hooks.json")}}};
+         {PieceKind::kJson, directory + "/hooks.json", text_of("codex/hooks.json")}},
+        "Codex runs no hook that you have not trusted. Start `codex` in a terminal once; when it "
+        "says \"Hooks need review\", choose \"Trust all and continue\". If you skipped that, type "
+        "/hooks in it and press t."};
 }
 
 }  // namespace

@@ -26,6 +26,8 @@ struct Integration {
     std::string agent{};
     std::string place{};  ///< the project, or the directory of the user's configuration
     std::vector<Piece> pieces{};
+    /// What the user has yet to do in the client; empty: nothing.
+    std::string next_step{};
 };
 
 /// Words for people: "claude-code, codex, gemini-cli, opencode".

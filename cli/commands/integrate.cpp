@@ -115,6 +115,7 @@ Result<int> integrate(Context& context, const IntegrateOptions& options) {
     } else {
         context.notes.line("integrated with " + where + " already");
     }
+    if (!options.undo && !integration.next_step.empty()) context.notes.line(integration.next_step);
     return kDone;
 }
 

@@ -32,6 +32,16 @@ has_entry() {
     [[ $seen == "$1" ]] || fail "${*:2}: $seen, not $1"
 }
 
+# tells_of_trust AGENT: Codex alone runs no hook before its user has said so in Codex.
+tells_of_trust() {
+    if [[ $1 == codex ]]; then
+        err_has "Trust all and continue"
+        err_has "/hooks"
+    else
+        ! grep -qi "trust" "$scratch/err" || fail "$1: $(cat "$scratch/err")"
+    fi
+}
+
 S1_integrate_adds_to_what_is_there_and_goes_without_a_trace() {
     clients
     cd "$W"
@@ -44,11 +54,13 @@ S1_integrate_adds_to_what_is_there_and_goes_without_a_trace() {
         [[ $(everything) == "$before" ]] || fail "--print did something"
         u integrate "$agent"
         err_has "--undo"
+        tells_of_trust "$agent"
         local after
         after=$(everything)
         [[ $after != "$before" ]] || fail "nothing was done"
         u integrate "$agent"
         err_has "already"
+        tells_of_trust "$agent"
         [[ $(everything) == "$after" ]] || fail "the second time does something"
         case $agent in
             claude-code)
@@ -79,6 +91,7 @@ S1_integrate_adds_to_what_is_there_and_goes_without_a_trace() {
         u integrate "$agent" --undo --print
         [[ $(everything) == "$after" ]] || fail "--undo --print did something"
         u integrate "$agent" --undo
+        ! grep -qi "trust" "$scratch/err" || fail "$agent: $(cat "$scratch/err")"
         [[ $(everything) == "$before" ]] || fail "not as before: $(diff <(echo "$before") <(everything))"
         expect 3 integrate "$agent" --undo
     done
