@@ -93,8 +93,10 @@ HookAnswer start(Context& context, const Hooked& hooked) {
         return answer;
     }
     if (session->empty() || std::getenv("UNWRITE_SESSION") != nullptr) return {};
-    answer.for_user = "unwrite: every change in " + root + " can be taken back (session " +
-                      quote_name(*session) + ")";
+    // Most agents show nothing at the end of a session.
+    answer.for_user = "unwrite: every change in " + root +
+                      " can be taken back, also after the session: `unwrite undo " +
+                      quote_name(*session) + "`";
     answer.for_model =
         "unwrite records every change to files in " + root +
         ". The user can take back your steps at any time; you are told before the next prompt.";
@@ -178,8 +180,7 @@ Result<HookAnswer> end(Context& context, const Hooked& hooked) {
     if (status.changes.empty() || std::getenv("UNWRITE_SESSION") != nullptr) return HookAnswer();
     HookAnswer answer;
     answer.for_user = fmt::format(
-        "unwrite: {} kept; /unwrite:undo or `unwrite undo {}` takes back what the "
-        "session changed",
+        "unwrite: {} kept; `unwrite undo {}` takes back what the session changed",
         counted(overlay::files_in(status.changes), "changed file is", "changed files are"),
         quote_name(session));
     return answer;

@@ -34,13 +34,19 @@ const hook = (event, directory, told) =>
     }
   });
 
-export const Unwrite = async ({ directory }) => {
+export const Unwrite = async ({ client, directory }) => {
+  // Only in a terminal; nothing waits for it.
+  const show = (message) =>
+    client?.tui?.showToast?.({ body: { message, variant: "info", duration: 10000 } })?.catch?.(() => {});
   let started;
+  let shown = false;
   return {
     "chat.message": async ({ sessionID }, { parts }) => {
       const texts = parts.filter((part) => part.type === "text" && typeof part.text === "string");
       started ??= hook("session-start", directory, { session_id: sessionID });
-      await started;
+      const { systemMessage } = (await started) ?? {};
+      if (systemMessage && !shown) show(systemMessage);
+      shown = true;
       const prompt = texts.map((part) => part.text).join(" ");
       const answer = await hook("prompt", directory, { session_id: sessionID, prompt });
       const words = answer?.hookSpecificOutput?.additionalContext;
