@@ -58,6 +58,10 @@ Result<Workspace> mounted(Context& context) {
     Result<Workspace> workspace = Workspace::open_mounted(context.base);
     if (workspace || workspace.error().kind() != ErrorKind::kNoWorkspace) return workspace;
     TRY_ASSIGN(const std::string here, real_path(context.base, "."));
+    // What a mount says is for a terminal.
+    Context quiet{here, false, Output(-1), Output(-1), "mount", {}};
+    // Nobody can reach the files below a mount whose daemon is gone, nor see whose they are.
+    TRY(clear_dead_mount(quiet, here));
     const std::string state = state_above(here);
     const std::string place = state.empty() ? usual_place(here) : state;
     const bool in_git = !state.empty() || sys::stat_at(AT_FDCWD, place + "/.git").ok();
@@ -65,8 +69,6 @@ Result<Workspace> mounted(Context& context) {
         return Error(ErrorKind::kUsage, EINVAL, quote_name(here) + " is not in a git work tree",
                      "unwrite mount " + quote_name(here));
     }
-    // What a mount says is for a terminal.
-    Context quiet{here, false, Output(-1), Output(-1), "mount", {}};
     MountRequest request;
     request.directory = place;
     request.with_sessions = true;

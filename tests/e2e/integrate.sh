@@ -340,3 +340,34 @@ S1_S52_integrate_the_model_hears_that_a_step_was_taken_back_while_it_was_going_o
     end
     check_state
 }
+
+# Its files cannot be reached until somebody mounts again, and the agent's user has not typed `unwrite` before either.
+S1_S67_integrate_a_session_mounts_again_where_the_daemon_was_killed() {
+    git init -q "$W"
+    echo old >"$W/old"
+    begin
+    begin_agent
+    hook session-start
+    hook prompt "Do it."
+    tell 'echo its >its'
+    kill -KILL "$daemon"
+    end_agent
+    rm "$scratch/orders" "$scratch/answers"
+    cd "$scratch"
+    begin_agent
+    printf '{"session_id": "second-1"}' >"$scratch/told"
+    tell "'$program' -C '$W' hook claude-code session-start <'$scratch/told' >'$scratch/out'"
+    out_has "can be taken back"
+    out_lacks "nothing can be taken back"
+    is_mounted "$W"
+    u --json list
+    json_value "[m['pid'] for m in j['mounts'] if m['mount_point'] == '$W'][0]" >>"$scratch/daemons"
+    say "what the first session did is there, and goes"
+    equal "$W/its" its
+    u -C "$W" undo
+    absent "$W/its"
+    end_agent
+    local tries=0
+    while is_mounted "$W"; do ((++tries < 200)) || fail "it is still mounted"; sleep 0.05; done
+    check_state
+}
