@@ -87,6 +87,8 @@ JSON
     [[ $1 == untrusted ]] || echo "{\"$W\": \"TRUST_FOLDER\"}" >"$HOME/.gemini/trustedFolders.json"
 }
 home_of_opencode() {
+    # Where nothing can be fetched it would ask for more than a minute.
+    echo fetch-retries=0 >"$HOME/.npmrc"
     mkdir -p "$XDG_CONFIG_HOME/opencode"
     # It would fetch this with npm, and waits for it.
     echo '{"dependencies": {"@opencode-ai/plugin": "'"$(version_of @opencode-ai/plugin)"'"}}' >"$XDG_CONFIG_HOME/opencode/package.json"

@@ -56,6 +56,8 @@ works_next_to_another_agent_after_integrate() {
 works_with_git_after_integrate() {
     begin_integrated
     trusted
+    # Codex's own sandbox lets nothing write in .git.
+    [[ $agent != codex ]] || sed -i 's/workspace-write/danger-full-access/' "$HOME/.codex/config.toml"
     local first
     echo .env >.gitignore
     echo TOKEN=1 >src/.env
@@ -74,5 +76,129 @@ works_with_git_after_integrate() {
     [[ $(git rev-parse HEAD) == "$first" ]] || fail "the commit is still there"
     [[ -z $(git status --short) ]] || fail "something is left: $(git status --short)"
     git fsck --strict >"$scratch/fsck" 2>&1 || fail "$(cat "$scratch/fsck")"
+    check_state
+}
+
+# by_name: the words that start $agent. With Codex's daemon the agent would be that, and not what is on the terminal.
+by_name() {
+    case $agent in
+        codex) echo "codex --disable daemon_auto_start" ;;
+        gemini) echo "gemini --yolo" ;;
+        *) echo "$agent" ;;
+    esac
+}
+begin_long_by_name() {
+    begin_integrated
+    trusted
+    plays "work long" read "$W/src/main.c" edit "$W/src/main.c" '    return 0;' '    return 7;' \
+        shell "echo begun >begun.txt; sleep 100; echo done >done.txt" say "It is done."
+    plays "Are you there" say "Here I am."
+    shell_of_the_user
+}
+# at_work_by_name: in the middle of a command. $the_agent is the process that was started.
+at_work_by_name() {
+    types "$(by_name)"
+    is_ready "$agent"
+    sleep 0.5
+    keys -l "Please work long."
+    sleep 1
+    keys Enter
+    wait_for "the agent's work" test -e "$W/begun.txt"
+    local shell
+    shell=$(TMUX_TMPDIR=/tmp tmux -L "$tmux_name" display-message -p -t it '#{pane_pid}')
+    the_agent=$(pgrep -P "$(pgrep -P "$shell")")
+    # What is started as Gemini waits for another program, the agent itself.
+    [[ $agent != gemini ]] || the_agent=$(pgrep -P "$the_agent" | head -n 1)
+}
+agent_is_gone() { [[ ! -e /proc/$the_agent || $(sed 's/.*) //' "/proc/$the_agent/stat" 2>/dev/null) == Z* ]]; }
+# left_by_the_agent: without a sandbox the command that it had started may go on. It counts as the user's then.
+left_by_the_agent() {
+    local file
+    for file in $(grep -lzs "^HOME=$HOME$" /proc/[0-9]*/environ || true); do
+        file=${file%/environ}
+        [[ $(cat "$file/comm" 2>/dev/null) != sleep || $(readlink "$file/cwd") != "$W" ]] || echo "${file#/proc/}"
+    done
+}
+end_what_is_left() {
+    local left parent
+    for left in $(left_by_the_agent); do
+        parent=$(ps -o ppid= -p "$left")
+        say "the command of the agent still goes on"
+        kill -KILL $parent "$left" 2>/dev/null || true
+    done
+}
+# its_work_is_a_step: and it is taken back.
+its_work_is_a_step() {
+    wait_for "the end of the agent" agent_is_gone
+    shell_is_back
+    absent "$W/done.txt"
+    u -C "$W" log
+    out_has "Please work long."
+    taken_back
+    end_what_is_left
+    absent "$W/begun.txt"
+}
+# ended_by_name: it starts again, asks nothing, and its end is the mount's.
+ended_by_name() {
+    types "$(by_name)"
+    is_ready "$agent"
+    [[ $agent == opencode ]] || lacks "$(question_of_trust "$agent")"
+    says "Are you there?" "Here I am."
+    is_mounted "$W" || fail "nothing is mounted"
+    leaves "$agent" "out>"
+    close_screen
+    cd /
+    # Something that was using it when the agent was ended may have kept it.
+    sleep 2
+    not_mounted || u unmount "$W"
+    check_state
+}
+
+works_again_after_the_integrated_agent_was_ended() {
+    begin_long_by_name
+    local signal
+    for signal in TERM KILL; do
+        at_work_by_name
+        say "the agent gets $signal"
+        kill "-$signal" "$the_agent"
+        its_work_is_a_step
+    done
+    ended_by_name
+}
+works_again_after_ctrl_c_after_integrate() {
+    begin_long_by_name
+    at_work_by_name
+    say "Ctrl-C, until the agent has ended"
+    wait_for "the end of the agent" interrupted_by_name
+    its_work_is_a_step
+    ended_by_name
+}
+interrupted_by_name() {
+    agent_is_gone || { keys C-c; sleep 0.3; keys C-c; sleep 2; }
+    agent_is_gone
+}
+works_again_after_the_daemon_of_an_integrated_agent_was_killed() {
+    begin_long_by_name
+    at_work_by_name
+    u --json list
+    daemon=$(json_value "[m['pid'] for m in j['mounts'] if m['mount_point'] == '$W'][0]")
+    kill -KILL "$daemon"
+    say "the files are out of reach; the user ends the agent"
+    wait_for "the end of the agent" interrupted_by_name
+    end_what_is_left
+    shell_is_back
+    say "the next session mounts again"
+    types "$(by_name)"
+    is_ready "$agent"
+    says "Are you there?" "Here I am."
+    is_mounted "$W" || fail "nothing is mounted"
+    u -C "$W" log
+    out_has "Please work long."
+    taken_back
+    leaves "$agent" "out>"
+    close_screen
+    cd /
+    sleep 2
+    not_mounted || u unmount "$W"
     check_state
 }
