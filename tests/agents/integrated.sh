@@ -104,12 +104,17 @@ at_work_by_name() {
     sleep 1
     keys Enter
     wait_for "the agent's work" test -e "$W/begun.txt"
-    local shell
-    shell=$(TMUX_TMPDIR=/tmp tmux -L "$tmux_name" display-message -p -t it '#{pane_pid}')
-    the_agent=$(pgrep -P "$(pgrep -P "$shell")")
+    the_agent=$(in_the_shell)
     # What is started as Gemini waits for another program, the agent itself.
     [[ $agent != gemini ]] || the_agent=$(pgrep -P "$the_agent" | head -n 1)
 }
+# in_the_shell: the process that the user's shell waits for.
+in_the_shell() {
+    local shell
+    shell=$(TMUX_TMPDIR=/tmp tmux -L "$tmux_name" display-message -p -t it '#{pane_pid}')
+    pgrep -P "$(pgrep -P "$shell")" || true
+}
+shell_waits_for_nothing() { [[ -z $(in_the_shell) ]]; }
 agent_is_gone() { [[ ! -e /proc/$the_agent || $(sed 's/.*) //' "/proc/$the_agent/stat" 2>/dev/null) == Z* ]]; }
 # left_by_the_agent: without a sandbox the command that it had started may go on. It counts as the user's then.
 left_by_the_agent() {
@@ -138,6 +143,15 @@ its_work_is_a_step() {
     end_what_is_left
     absent "$W/begun.txt"
 }
+# leaves_the_shell: the end of the agent is that of the mount.
+leaves_the_shell() {
+    leaves "$agent" "out>"
+    wait_for "the end of the agent" shell_waits_for_nothing
+    close_screen
+    [[ -z ${mounted_by_hand:-} ]] || { cd / && u unmount "$W"; }
+    is_over
+    check_state
+}
 # ended_by_name: it starts again, asks nothing, and its end is the mount's.
 ended_by_name() {
     types "$(by_name)"
@@ -145,13 +159,7 @@ ended_by_name() {
     [[ $agent == opencode ]] || lacks "$(question_of_trust "$agent")"
     says "Are you there?" "Here I am."
     is_mounted "$W" || fail "nothing is mounted"
-    leaves "$agent" "out>"
-    close_screen
-    cd /
-    # Something that was using it when the agent was ended may have kept it.
-    sleep 2
-    not_mounted || u unmount "$W"
-    check_state
+    leaves_the_shell
 }
 
 works_again_after_the_integrated_agent_was_ended() {
@@ -188,6 +196,12 @@ works_again_after_the_daemon_of_an_integrated_agent_was_killed() {
     end_what_is_left
     shell_is_back
     say "the next session mounts again"
+    local mounted_by_hand=
+    if [[ $agent == opencode ]]; then
+        say "  (OpenCode does not start where the files are out of reach, and so calls no hook)"
+        u mount "$W"
+        mounted_by_hand=1
+    fi
     types "$(by_name)"
     is_ready "$agent"
     says "Are you there?" "Here I am."
@@ -195,10 +209,5 @@ works_again_after_the_daemon_of_an_integrated_agent_was_killed() {
     u -C "$W" log
     out_has "Please work long."
     taken_back
-    leaves "$agent" "out>"
-    close_screen
-    cd /
-    sleep 2
-    not_mounted || u unmount "$W"
-    check_state
+    leaves_the_shell
 }
