@@ -47,8 +47,11 @@ failed() {
 is_over() {
     cd /
     wait_for "the end of the mount" not_mounted
+    # The daemon may still be closing the history.
+    wait_for "the end of the daemon" is_free
     cd "$W"
 }
+is_free() { "$program" -C "$W" check >/dev/null 2>&1; }
 not_mounted() { ! is_mounted "$W"; }
 is_before() {
     grep -q "return 0" "$W/src/main.c" || fail "it was not taken back: $(cat "$W/src/main.c")"

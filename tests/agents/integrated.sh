@@ -13,7 +13,7 @@ integrated() {
 }
 # session_named AGENT: the newest one of this agent.
 session_named() {
-    "$program" --json log | python3 -c 'import json, sys
+    "$program" -C "$W" --json log | python3 -c 'import json, sys
 print([o["session"] for o in json.load(sys.stdin)["origins"] if o["agent"] and o["session"].startswith(sys.argv[1])][-1])' "$1-"
 }
 
@@ -105,8 +105,8 @@ at_work_by_name() {
     keys Enter
     wait_for "the agent's work" test -e "$W/begun.txt"
     the_agent=$(in_the_shell)
-    # What is started as Gemini waits for another program, the agent itself.
-    [[ $agent != gemini ]] || the_agent=$(pgrep -P "$the_agent" | head -n 1)
+    # What is started as Codex or Gemini waits for another program, the agent itself.
+    case $agent in codex | gemini) the_agent=$(pgrep -P "$the_agent" | head -n 1) ;; esac
 }
 # in_the_shell: the process that the user's shell waits for.
 in_the_shell() {
@@ -132,6 +132,17 @@ end_what_is_left() {
         kill -KILL $parent "$left" 2>/dev/null || true
     done
 }
+# is_taken_back: what Codex's own sandbox puts in order after its end is a step of the user, and newer.
+is_taken_back() {
+    if [[ $agent != codex ]]; then
+        taken_back
+        return
+    fi
+    equal "$W/begun.txt" begun
+    u -C "$W" undo "$(session_named codex)"
+    absent "$W/begun.txt"
+    grep -q "return 0" "$W/src/main.c" || fail "it was not undone"
+}
 # its_work_is_a_step: and it is taken back.
 its_work_is_a_step() {
     wait_for "the end of the agent" agent_is_gone
@@ -139,7 +150,7 @@ its_work_is_a_step() {
     absent "$W/done.txt"
     u -C "$W" log
     out_has "Please work long."
-    taken_back
+    is_taken_back
     end_what_is_left
     absent "$W/begun.txt"
 }
@@ -208,6 +219,6 @@ works_again_after_the_daemon_of_an_integrated_agent_was_killed() {
     is_mounted "$W" || fail "nothing is mounted"
     u -C "$W" log
     out_has "Please work long."
-    taken_back
+    is_taken_back
     leaves_the_shell
 }
