@@ -64,7 +64,7 @@ Result<Workspace> mounted(Context& context) {
     TRY(clear_dead_mount(quiet, here));
     const std::string state = state_above(here);
     const std::string place = state.empty() ? usual_place(here) : state;
-    const bool in_git = !state.empty() || sys::stat_at(AT_FDCWD, place + "/.git").ok();
+    const bool in_git = !state.empty() || has_git(place);
     if (holds_a_home(place) || !in_git) {
         return Error(ErrorKind::kUsage, EINVAL, quote_name(here) + " is not in a git work tree",
                      "unwrite mount " + quote_name(here));

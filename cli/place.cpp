@@ -46,16 +46,18 @@ std::vector<std::string> homes_around(const std::string& directory) {
     return homes;
 }
 
-bool has_git(const std::string& directory) {
-    return sys::stat_at(AT_FDCWD, (directory == "/" ? "" : directory) + "/.git").ok();
-}
-
 std::string parent_of(const std::string& directory) {
     const std::size_t slash = directory.rfind('/');
     return slash == 0 || slash == std::string::npos ? "/" : directory.substr(0, slash);
 }
 
 }  // namespace
+
+bool has_git(const std::string& directory) {
+    const std::string git = (directory == "/" ? "" : directory) + "/.git";
+    const auto status = sys::stat_at(AT_FDCWD, git);
+    return status && (!S_ISDIR(status->st_mode) || sys::stat_at(AT_FDCWD, git + "/HEAD").ok());
+}
 
 bool holds_a_home(const std::string& directory) {
     if (directory == "/") return true;

@@ -12,6 +12,9 @@ namespace unwrite::cli {
 /// there is none, and where that top is, or holds, a home directory.
 std::string usual_place(const std::string& directory);
 
+/// A repository is there, as git sees it: an empty .git is none.
+bool has_git(const std::string& directory);
+
 /// Whether everything that somebody has is there: `directory` is /, a home directory, or holds one.
 bool holds_a_home(const std::string& directory);
 

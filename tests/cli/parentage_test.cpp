@@ -69,6 +69,8 @@ TEST_F(Parentage, S40_a_process_has_the_name_of_its_program) {
 // Nothing is mounted there, and it is no place that a hook would mount.
 TEST(AgentSession, S1_hooks_say_once_that_nothing_can_be_taken_back) {
     const Scratch scratch;
+    // The sandboxes of agents leave empty directories of this name, also in /tmp.
+    fs::create_directory(scratch / ".git");
     const auto answer = [&](HookEvent event, bool again) {
         Context context{scratch.path(), false, Output(-1), Output(-1), "hook", {}};
         return answer_hook(context, {"claude", event, "0bb4bacb-1", "Do it", again});

@@ -31,6 +31,9 @@ class Place : public ::testing::Test {
 TEST_F(Place, TheTopOfTheWorkTree) {
     EXPECT_EQ(usual_place(home_ + "/project/src/deep"), home_ + "/project/src/deep");
     std::filesystem::create_directory(home_ + "/project/.git");
+    EXPECT_EQ(usual_place(home_ + "/project/src/deep"), home_ + "/project/src/deep")
+        << "an empty directory is no repository";
+    std::ofstream(home_ + "/project/.git/HEAD") << "ref: refs/heads/main\n";
     EXPECT_EQ(usual_place(home_ + "/project/src/deep"), home_ + "/project");
     std::ofstream(home_ + "/project/src/.git") << "gitdir: ../.git/modules/src\n";
     EXPECT_EQ(usual_place(home_ + "/project/src/deep"), home_ + "/project/src");
@@ -38,6 +41,7 @@ TEST_F(Place, TheTopOfTheWorkTree) {
 
 TEST_F(Place, AHomeIsNoProject) {
     std::filesystem::create_directory(home_ + "/.git");
+    std::ofstream(home_ + "/.git/HEAD") << "ref: refs/heads/main\n";
     EXPECT_EQ(usual_place(home_ + "/project/src"), home_ + "/project/src");
     EXPECT_TRUE(holds_a_home(home_));
     EXPECT_TRUE(holds_a_home(std::filesystem::path(home_).parent_path().string()));
