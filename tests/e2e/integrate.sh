@@ -276,6 +276,8 @@ S1_S52_integrate_each_prompt_makes_a_checkpoint() {
     kill -9 "$daemon"
     for agent in $agents; do sends "$agent"; done
     begin --on-unfinished keep
+    # The plugin begins a session, which mounts again; the prompts of the others come without one.
+    count=$((count + 1))
     [[ $(checkpoints | tail -1) == "$count" ]] || fail "a checkpoint without a prompt"
     end
 }
