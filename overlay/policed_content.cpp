@@ -9,7 +9,11 @@ namespace unwrite::overlay {
 
 namespace {
 
-constexpr int kKeepSize = 1;  // FALLOC_FL_KEEP_SIZE
+// FALLOC_FL_...
+constexpr int kKeepSize = 1;
+constexpr int kPunchHole = 2;
+constexpr int kCollapse = 8;
+constexpr int kInsert = 32;
 
 std::string mebibytes(std::uint64_t bytes) {
     return std::to_string((bytes + (std::uint64_t{1} << 20) - 1) >> 20) + " MiB";
@@ -28,13 +32,55 @@ Result<> PolicedTree::may_copy(const Caller& caller, const char* operation, Node
     // Whole blocks are copied; what the interval holds of the file already is not copied again.
     const std::uint64_t more = std::min(*copied, std::max(length, kBlockSize));
     if (origins_.is_agent(caller.pid) && !reserve_.allows(more)) {
-        Matter matter;
-        matter.rule = "journal.reserve, " + mebibytes(reserve_.bytes());
-        matter.detail = "to take it back more would have to be copied than there is room for";
-        matter.error = ENOSPC;
-        return refuse(caller, operation, path_of(id), matter);
+        return refuse_reserved(
+            caller, operation, path_of(id),
+            "to take it back more would have to be copied than there is room for");
     }
     return within_cap(caller, operation, id, *copied);
+}
+
+Error PolicedTree::refuse_reserved(const Caller& caller, const char* operation,
+                                   const std::optional<std::string>& path,
+                                   const char* detail) const {
+    Matter matter;
+    matter.rule = "journal.reserve, " + mebibytes(reserve_.bytes());
+    matter.detail = detail;
+    matter.error = ENOSPC;
+    return refuse(caller, operation, path, matter);
+}
+
+namespace {
+
+constexpr const char* kKeptForUser = "the last free room of the disk is kept for you";
+
+}  // namespace
+
+// What lies in blocks that the file has takes no room.
+std::uint64_t PolicedTree::grows_by(NodeId id, std::uint64_t offset, std::uint64_t length) const {
+    const auto object = objects_.get(id);
+    const auto st = object ? objects_.stat(*object) : Result<struct stat>(object.error());
+    if (!st || !S_ISREG(st->st_mode)) return 0;
+    const auto size = static_cast<std::uint64_t>(st->st_size);
+    const bool has_holes = static_cast<std::uint64_t>(st->st_blocks) * 512 < size;
+    if (has_holes || offset >= size) return length;
+    return offset + length > size ? offset + length - size : 0;
+}
+
+Result<> PolicedTree::may_grow(const Caller& caller, const char* operation, NodeId id,
+                               std::uint64_t offset, std::uint64_t length) const {
+    if (reserve_.lasts(length)) return {};
+    if (caller.pid == 0 || !origins_.is_agent(caller.pid)) return {};
+    const std::uint64_t more = grows_by(id, offset, length);
+    if (more == 0 || reserve_.lasts(more)) return {};
+    return refuse_reserved(caller, operation, path_of(id), kKeptForUser);
+}
+
+Result<> PolicedTree::may_make(const Caller& caller, const char* operation, NodeId parent,
+                               std::string_view name, std::uint64_t bytes) const {
+    if (reserve_.lasts(bytes)) return {};
+    if (caller.pid == 0 || !origins_.is_agent(caller.pid)) return {};
+    const auto path = name.empty() ? path_of(parent) : path_below(parent, name);
+    return refuse_reserved(caller, operation, path, kKeptForUser);
 }
 
 Result<> PolicedTree::within_cap(const Caller& caller, const char* operation, NodeId id,
@@ -76,6 +122,7 @@ Result<HandlePtr> PolicedTree::backing(const Caller& caller, NodeId id, bool wri
 // What comes will not be seen, so it is judged as if all of the file were overwritten.
 Result<> PolicedTree::begin_unseen(const Caller& caller, NodeId id) {
     TRY(may_change(caller, "open", id, {Leaves::kItsMode, {}}));
+    TRY(may_make(caller, "open", id, {}, Reserve::kNextWrite));
     TRY(may_copy(caller, "open", id, 0, UINT64_MAX));
     TRY(may_overwrite(caller, "open", id, 0, UINT64_MAX));
     return tree_.begin_unseen(caller, id);
@@ -85,6 +132,7 @@ Result<std::size_t> PolicedTree::write(const Caller& caller, NodeId id, sys::Con
                                        std::uint64_t offset, bool kill_privileges) {
     TRY(may_change(caller, "write", id, {Leaves::kItsMode, written(id, data, offset)}));
     TRY(may_copy(caller, "write", id, offset, data.size()));
+    TRY(may_grow(caller, "write", id, offset, data.size()));
     TRY(may_overwrite(caller, "write", id, offset, data.size()));
     return tree_.write(caller, id, data, offset, kill_privileges);
 }
@@ -97,6 +145,8 @@ Result<> PolicedTree::fallocate(const Caller& caller, NodeId id, int mode, std::
     // Any mode but plain allocation, as if all behind it changed: what moves is captured.
     if ((mode & ~kKeepSize) != 0)
         TRY(may_copy(caller, "fallocate", id, offset, UINT64_MAX - offset));
+    if ((mode & (kPunchHole | kCollapse | kInsert)) == 0)
+        TRY(may_grow(caller, "fallocate", id, offset, length));
     TRY(may_overwrite(caller, "fallocate", id, offset, (mode & ~kKeepSize) != 0 ? length : 0));
     return tree_.fallocate(caller, id, mode, offset, length);
 }
@@ -117,6 +167,7 @@ Result<std::size_t> PolicedTree::copy_file_range(const Caller& caller, NodeId fr
     if (mark.protects() && refusals(mark, caller).read)
         return refuse(caller, "copy_file_range", path_of(from), S_IFREG);
     TRY(may_copy(caller, "copy_file_range", to, to_offset, length));
+    TRY(may_grow(caller, "copy_file_range", to, to_offset, length));
     TRY(may_overwrite(caller, "copy_file_range", to, to_offset, length));
     return tree_.copy_file_range(caller, from, from_offset, to, to_offset, length);
 }

@@ -196,6 +196,7 @@ Result<Entry> PolicedTree::make(const Caller& caller, const char* operation, Nod
                                 const Make& maker) {
     const std::shared_lock lock(moving_);
     TRY(may_take(caller, operation, parent, name, type, outcome));
+    TRY(may_make(caller, operation, parent, name));
     TRY(may_lose_name(caller, operation, parent, name, false));
     TRY_ASSIGN(const Entry entry, maker());
     if (entry.st.st_nlink <= 1 || S_ISDIR(type)) begin_marks(entry.id);
@@ -231,6 +232,7 @@ Result<Entry> PolicedTree::create(const Caller& caller, NodeId parent, std::stri
                                   mode_t mode) {
     const std::shared_lock lock(moving_);
     TRY_ASSIGN(const mode_t allowed, may_create(caller, parent, name, mode));
+    TRY(may_make(caller, "create", parent, name));
     TRY(may_lose_name(caller, "create", parent, name, false));
     TRY_ASSIGN(const Entry entry, tree_.create(caller, parent, name, allowed));
     begin_marks(entry.id);
@@ -245,6 +247,7 @@ Result<Entry> PolicedTree::tmpfile(const Caller& caller, NodeId parent, mode_t m
     const Mark mark = mark_of(parent);
     if (mark.protects() && refusals(mark, caller).write)
         TRY(may_change(caller, "tmpfile", parent, {Leaves::kItsMode, empty}));
+    TRY(may_make(caller, "tmpfile", parent, {}));
     auto made = tree_.tmpfile(caller, parent, mode);
     if (made) begin_marks(made->id);
     return made;
@@ -356,6 +359,7 @@ Result<struct stat> PolicedTree::getattr(NodeId id) {
 Result<> PolicedTree::set_xattr(const Caller& caller, NodeId id, const std::string& name,
                                 std::string_view value, int flags) {
     TRY(may_change(caller, "set_xattr", id, {Leaves::kAnything, as_it_is(id)}));
+    TRY(may_make(caller, "set_xattr", id, {}, value.size()));
     TRY(may_overwrite(caller, "set_xattr", id, 0, 0));
     return tree_.set_xattr(caller, id, name, value, flags);
 }

@@ -298,6 +298,14 @@ class PolicedTree final : public Tree {
                  const Matter& matter) const;
     Result<> may_copy(const Caller& caller, const char* operation, NodeId id, std::uint64_t offset,
                       std::uint64_t length) const;
+    /// New bytes, and new files, of agents stay out of the reserve.
+    Result<> may_grow(const Caller& caller, const char* operation, NodeId id, std::uint64_t offset,
+                      std::uint64_t length) const;
+    Result<> may_make(const Caller& caller, const char* operation, NodeId parent,
+                      std::string_view name, std::uint64_t bytes = Reserve::kNewFile) const;
+    std::uint64_t grows_by(NodeId id, std::uint64_t offset, std::uint64_t length) const;
+    Error refuse_reserved(const Caller& caller, const char* operation,
+                          const std::optional<std::string>& path, const char* detail) const;
     Result<> within_cap(const Caller& caller, const char* operation, NodeId id,
                         std::uint64_t copied) const;
     std::optional<SessionNumber> counted(const Caller& caller, bool weighs) const;
