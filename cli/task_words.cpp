@@ -90,4 +90,12 @@ void tell_repository_outside(Context& context, const std::string& root) {
     if (!words.empty()) context.notes.line("unwrite: " + words);
 }
 
+void tell_out_of_room(Context& context, bool changed) {
+    context.notes.line(
+        "unwrite: the disk is almost full. Agents may not write anything that needs more room "
+        "(journal.reserve), and there may be too little room to take changes back");
+    context.notes.line(std::string("Delete files on this disk to make room") +
+                       (changed ? "; `unwrite commit` frees what is kept for going back" : ""));
+}
+
 }  // namespace unwrite::cli

@@ -28,4 +28,7 @@ std::string repository_outside_words(const std::string& root);
 /// The same on notes.
 void tell_repository_outside(Context& context, const std::string& root);
 
+/// On notes: the disk is almost full. `changed`: there is something to commit.
+void tell_out_of_room(Context& context, bool changed);
+
 }  // namespace unwrite::cli

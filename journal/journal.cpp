@@ -236,7 +236,7 @@ Result<std::unique_ptr<Journal>> Journal::open(int workspace, Options options) {
         TRY(journal->seal_old_deltas());
         TRY(journal->settle(sys::boot_mark(workspace)));
         TRY(journal->drop_old_checksums());
-        ballast.fill();
+        ballast.fill(Ballast::When::kCalm);
     }
     if (options.durable) TRY(sync_state(workspace, state));
     return journal;

@@ -1,5 +1,7 @@
 #include "journal/store.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <utility>
@@ -19,6 +21,35 @@ Error damaged(std::string_view what) {
     return Error(ErrorKind::kCorrupt, EIO, "read journal.db: " + std::string(what));
 }
 
+constexpr const char* kDatabase = "journal.db";
+constexpr const char* kLog = "journal.db-wal";
+// For several of our transactions, and for what they add to the database.
+constexpr std::uint64_t kRoomInLog = std::uint64_t{256} << 10;
+constexpr std::uint64_t kLeastInLog = std::uint64_t{32} << 10;  // for one of them
+constexpr std::uint64_t kRoomBehind = std::uint64_t{128} << 10;
+constexpr std::uint64_t kLeastRoom = std::uint64_t{16} << 10;
+constexpr unsigned kChangesOfRoom = 32;  // after so many it is put by again
+constexpr int kKeepSize = 1;             // FALLOC_FL_KEEP_SIZE
+
+std::uint64_t free_bytes(int state) {
+    const auto st = sys::statvfs_fd(state);
+    return st ? static_cast<std::uint64_t>(st->f_bavail) * st->f_frsize : 0;
+}
+
+/// Blocks behind the end of a file: what it grows by needs none, then, of a full disk. Where that
+/// is too much, a part of it.
+void put_room_by(int file, std::uint64_t bytes) {
+    const auto st = sys::stat_fd(file);
+    if (!st) return;
+    const auto end = static_cast<std::uint64_t>(st->st_size);
+    for (; bytes >= kLeastRoom; bytes /= 2) {
+        const Result<> had = sys::fallocate(file, kKeepSize, end, bytes);
+        if (had || !sys::is_out_of_room(had.error())) return;
+        // A full disk has given what it had.
+        ignore(sys::truncate(file, end), "then less is left for others");
+    }
+}
+
 }  // namespace
 
 Store::Store(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -28,11 +59,17 @@ Store::~Store() = default;
 Result<std::unique_ptr<Store>> Store::open(int state, bool durable, bool create) {
     auto opened = std::make_unique<State>();
     TRY_ASSIGN(opened->directory, sys::duplicate(state));
-    TRY_ASSIGN(opened->database, Database::open(opened->directory.get(), "journal.db"));
+    TRY_ASSIGN(opened->database, Database::open(opened->directory.get(), kDatabase));
+    TRY_ASSIGN(opened->file, sys::open_at(state, kDatabase, O_RDWR));
     TRY_ASSIGN(const std::int64_t version, prepare_schema(opened->database, durable, create));
     opened->lacks_seals = version < 3;
     TRY(opened->prepare());
     TRY(opened->read_seals());
+    const std::uint64_t free = free_bytes(state);
+    // Where there is no log, SQLite has a rollback journal, and the ballast must do.
+    if (const auto log = sys::open_at(state, kLog, O_RDWR))
+        put_room_by(log->get(), std::clamp(free / 4, kLeastInLog, kRoomInLog));
+    put_room_by(opened->file.get(), std::clamp(free / 8, kLeastRoom, kRoomBehind));
     return std::unique_ptr<Store>(new Store(std::move(opened)));
 }
 
@@ -205,13 +242,26 @@ auto Store::State::transaction(Body&& body) -> decltype(body()) {
     return result;
 }
 
+// What is in the log goes to the database, so that the log begins anew, in the room that it has.
+template <class Attempt>
+auto Store::State::in_any_room(Attempt&& attempt) -> decltype(attempt()) {
+    auto result = attempt();
+    if (result || !sys::is_out_of_room(result.error())) return result;
+    // What fails here is found out by the attempt.
+    sqlite3_wal_checkpoint_v2(database.get(), nullptr, SQLITE_CHECKPOINT_RESTART, nullptr, nullptr);
+    // That cut off what is behind its end.
+    put_room_by(file.get(), kRoomBehind);
+    return attempt();
+}
+
 Result<OriginNumber> Store::add_origin(const Origin& origin) {
-    return state_->transaction([&]() -> Result<OriginNumber> {
+    const auto add = [&]() -> Result<OriginNumber> {
         State& s = *state_;
         TRY(s.insert_origin.run(origin.uid, origin.pid, origin.executable, origin.session,
                                 origin.step, origin.agent, origin.time_ns));
         return to_number(sqlite3_last_insert_rowid(s.database.get()));
-    });
+    };
+    return state_->in_any_room([&] { return state_->transaction(add); });
 }
 
 Result<> Store::State::write_tags(const Node& node) {
@@ -315,12 +365,17 @@ Result<Store::Changed> Store::State::apply(const Change& change, std::optional<K
 }
 
 // What a failure has left in the database is read again.
-Result<Store::Changed> Store::apply(const Change& change) {
-    std::optional<Known> after = std::exchange(state_->known, std::nullopt);
-    auto changed = state_->transaction([&] { return state_->apply(change, after); });
-    if (changed) state_->known = std::move(after);
-    if (!changed) ignore(state_->read_seals(), "the first failure is the one to report");
+Result<Store::Changed> Store::State::apply_once(const Change& change) {
+    std::optional<Known> after = std::exchange(known, std::nullopt);
+    auto changed = transaction([&] { return apply(change, after); });
+    if (changed) known = std::move(after);
+    if (changed && ++changes % kChangesOfRoom == 0) put_room_by(file.get(), kRoomBehind);
+    if (!changed) ignore(read_seals(), "the first failure is the one to report");
     return changed;
+}
+
+Result<Store::Changed> Store::apply(const Change& change) {
+    return state_->in_any_room([&] { return state_->apply_once(change); });
 }
 
 Result<> Store::begin_seals(const std::vector<DeltaSeal>& seals) {

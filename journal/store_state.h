@@ -28,6 +28,10 @@ struct Store::State {
 
     template <class Body>
     auto transaction(Body&& body) -> decltype(body());
+    /// Once more in the room that the log has already, where the disk has none.
+    template <class Attempt>
+    auto in_any_room(Attempt&& attempt) -> decltype(attempt());
+    Result<Changed> apply_once(const Change& change);
     Result<Changed> apply(const Change& change, std::optional<Known>& after);
     Result<> apply_nodes(const Change& change, Counters& counters, Changed& changed,
                          NodeTree* after);
@@ -45,7 +49,9 @@ struct Store::State {
     std::optional<Known> known;
     std::unordered_map<DeltaNumber, std::vector<DeltaSeal>> seals;
     bool lacks_seals = false;
+    unsigned changes = 0;
     UniqueFd directory;  // the database's path goes through it
+    UniqueFd file;       // closed after the database: to close it before would give up its lock
     Database database;   // after it, the statements: they are finalized first
     Statement begin, commit;
     Statement select_head, update_head;

@@ -16,16 +16,30 @@ class RoomNeeded {
     explicit RoomNeeded(Locator& locator) : locator_(locator) {}
     /// `freed`: the bytes of the data file that goes once the edge is crossed.
     void cross(const journal::Delta& delta, std::uint64_t freed);
-    /// In bytes; without what names and attributes take.
-    std::uint64_t bytes() const { return most_ > 0 ? static_cast<std::uint64_t>(most_) : 0; }
+    struct Amount {
+        std::uint64_t copied = 0;  ///< bytes of files: those kept for the way back, and growth
+        std::uint64_t grown = 0;   ///< of them, those by which files grow
+        std::uint64_t rows = 0;    ///< about what names and attributes take
+    };
+    Amount amount() const { return {at_least_0(most_), at_least_0(most_grown_), rows_}; }
 
  private:
-    std::int64_t of_object(const ObjectKey& key, const journal::ObjectImage& image);
+    struct Bytes {
+        std::int64_t copied = 0;
+        std::int64_t grown = 0;
+    };
+    Bytes of_object(const ObjectKey& key, const journal::ObjectImage& image);
+    static std::uint64_t at_least_0(std::int64_t bytes) {
+        return bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0;
+    }
 
     Locator& locator_;
     std::unordered_map<ObjectKey, std::uint64_t> sizes_{};  // as the edges so far leave them
     std::int64_t used_ = 0;
     std::int64_t most_ = 0;
+    std::int64_t grown_ = 0;
+    std::int64_t most_grown_ = 0;
+    std::uint64_t rows_ = 0;
 };
 
 }  // namespace unwrite::overlay

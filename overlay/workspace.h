@@ -242,6 +242,12 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     Result<> refuse_late_writes(const journal::Delta& delta);
     Result<> take_back_images(const Error& why, NodeNumber back_to);
     Result<> drop_all_but(NodeNumber node);
+    Result<> begin_purge();
+    Result<> purge_steps(NodeNumber root);
+    Result<> cross_for_good(const Node& node, NodeNumber root);
+    Result<> leave_for_good(const Node& node, journal::DeltaNumber inverse, NodeNumber root);
+    Result<> finish_purge(const journal::Pending& pending);
+    Error purge_stopped(const Error& why);
     struct Weighed;
     Result<Weighed> weigh(const Asker& asker, const Decision& decision);
     Result<> anchor_live(const ObjectKey& key);
@@ -281,7 +287,14 @@ class Workspace final : public Session, public Operations, public Oversight, pub
                        std::optional<NodeNumber> redo_tip = std::nullopt);
     Result<Edges> edges_to(NodeNumber target);
     RoomNeeded room_for(const Edges& edges);
-    Result<> refuse_without_room(std::uint64_t copied);
+    Error too_full(std::uint64_t wanted) const;
+    bool has_room_for(std::uint64_t bytes) const;
+    /// Between two operations: what they gave up of the ballast is put by again, as far as it goes.
+    void put_room_by() { journal_->ballast().fill(journal::Ballast::When::kCalm); }
+    /// Gate open.
+    Result<Moved> purge_in_place(const Asker& asker, const Error& why);
+    Error name_purge(const Asker& asker, NodeNumber root, const Error& why);
+    Result<> refuse_without_room(const RoomNeeded::Amount& needed);
     /// Of what the edges, or the plan, need of captured bytes: kCorrupt where it is not what it
     /// was.
     template <typename Needed>
@@ -300,8 +313,8 @@ class Workspace final : public Session, public Operations, public Oversight, pub
     Result<> book_vanished(NodeNumber target);
     struct Foreseen {
         Moved moved{};
-        bool vanished = false;     ///< anything behind the mount
-        std::uint64_t copied = 0;  ///< bytes that must be free: RoomNeeded
+        bool vanished = false;  ///< anything behind the mount
+        RoomNeeded::Amount room{};
     };
     /// What was changed behind the mount on the way.
     Result<> find_behind(const Edges& edges, Foreseen& foreseen);

@@ -410,6 +410,7 @@ Result<> Workspace::go_to(NodeNumber target, std::optional<NodeNumber> redo_tip,
 Result<> Workspace::finish_pending(const Pending& pending) {
     const int deltas = journal_->state_dir().deltas();
     if (pending.edge != 0 && !pending.applying) TRY(journal::remove_delta(deltas, pending.inverse));
+    if (pending.verb == Pending::Verb::kPurge) return finish_purge(pending);
     if (pending.edge != 0 && pending.applying) {
         TRY_ASSIGN(const History history, this->history());
         const Node* const found = history.nodes.find(pending.edge);

@@ -103,6 +103,7 @@ Result<Collected> Workspace::gc(const Retention& retention) {
         TRY_ASSIGN(collected.lost,
                    journal::drop_lost(journal_->state_dir().fd(), journal_->attic()));
     }
+    put_room_by();
     return collected;
 }
 

@@ -231,6 +231,7 @@ Result<Node> Workspace::commit(const Asker& asker, const std::string& text, bool
     TRY_ASSIGN(const History history, this->history());
     const Node& node = history.nodes.at(number);
     begin_task(node);
+    put_room_by();
     return node;
 }
 

@@ -179,7 +179,7 @@ Result<Workspace::Foreseen> Workspace::foresee(const Asker& asker, NodeNumber ta
     TRY(refuse_unproved(history, target));
     TRY_ASSIGN(const Edges edges, edges_to(target));
     Foreseen foreseen;
-    foreseen.copied = room_for(edges).bytes();
+    foreseen.room = room_for(edges).amount();
     foreseen.moved.to = target;
     TRY(find_behind_surely(edges, foreseen));
     if (detail == Detail::kRough) TRY(refuse_damaged(edges));  // this is not only to be looked at
@@ -261,7 +261,7 @@ Result<Moved> Workspace::move(const Asker& asker, NodeNumber target, Consent con
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
     TRY(closing.refuse_if_unable("restore", 3));
     locator_.begin();
-    TRY(refuse_without_room(foreseen.copied));
+    TRY(refuse_without_room(foreseen.room));
     if (foreseen.vanished) {
         TRY(book_vanished(target));
         TRY_ASSIGN(moved.changes, inspector_.changes_to(target, detail));
@@ -281,6 +281,7 @@ Result<Moved> Workspace::move(const Asker& asker, NodeNumber target, Consent con
         // What was written meanwhile is a change like any other.
         tree_.capture_unseen();
     }
+    put_room_by();
     return moved;
 }
 
@@ -312,7 +313,12 @@ Result<Moved> Workspace::discard(const Asker& asker, bool purge, Consent consent
     TRY_ASSIGN(const History history, this->history());
     const NodeNumber root = history.head.root;
     if (!has_changes(history) && !purge) return nothing("nothing has changed since the task began");
-    TRY_ASSIGN(Moved moved, move(asker, root, consent, false));
+    Result<Moved> went = move(asker, root, consent, false);
+    if (!went && sys::is_out_of_room(went.error()) && !gate_.wounded()) {
+        if (purge) return purge_in_place(asker, went.error());
+        return name_purge(asker, root, went.error());
+    }
+    TRY_ASSIGN(Moved moved, std::move(went));
     if (!purge || moved.from == 0) return moved;
     Closing closing(operation_mutex_, gate_, tree_, restorer_);
     // Someone may have made a step meanwhile: with it the way back to the root would go.

@@ -224,7 +224,7 @@ Result<Moved> Workspace::carry_out(const Asker& asker, const RevertPlan& plan, c
     TRY(refuse_damaged(plan));
     RoomNeeded room(locator_);
     room.cross(plan.images, 0);
-    TRY(refuse_without_room(room.bytes()));
+    TRY(refuse_without_room(room.amount()));
     moved.to = head_.current;
     TRY(close_step(0, asker.cause));
     const NodeNumber closed = head_.current;
@@ -251,6 +251,7 @@ Result<Moved> Workspace::carry_out(const Asker& asker, const RevertPlan& plan, c
     } else {
         moved.to = *sealed;
     }
+    put_room_by();
     return moved;
 }
 

@@ -42,6 +42,7 @@ Result<int> mount(Context& context, const MountOptions& options) {
         context.notes.line("unwrite: " + line);
     for (const std::string& line : unproved_lines(status.unproved))
         context.notes.line("unwrite: " + line);
+    if (status.out_of_room) tell_out_of_room(context, !status.changes.empty());
     tell_repository_outside(context, workspace.root());
     tell_set_aside(context, info.set_aside);
     tell_in_use(context, info.in_use);

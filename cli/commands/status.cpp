@@ -142,13 +142,8 @@ void print_text(Context& context, const Workspace& workspace, const overlay::Sta
     context.out.print(path_lines(kOutsideTitle, status.outside));
 }
 
-int warn(Context& context, bool wounded, bool out_of_room) {
-    if (out_of_room) {
-        context.notes.line(
-            "unwrite: the disk is almost full: agents may not change files of which a copy would "
-            "have to be kept (journal.reserve)");
-        context.notes.line("`unwrite commit` and `unwrite gc` make room");
-    }
+int warn(Context& context, bool wounded, bool out_of_room, bool changed) {
+    if (out_of_room) tell_out_of_room(context, changed);
     if (!wounded) return kDone;
     context.notes.line(
         "unwrite: a restore or commit was interrupted; nothing can be changed until it is "
@@ -161,7 +156,7 @@ int warn(Context& context, bool wounded, bool out_of_room) {
 Result<int> line(Context& context) {
     TRY_ASSIGN(const overlay::Counted counted, Workspace::count(context.base));
     context.out.line(status_line(counted.files));
-    return warn(context, counted.wounded, counted.out_of_room);
+    return warn(context, counted.wounded, counted.out_of_room, counted.files != 0);
 }
 
 Result<int> status(Context& context, const StatusOptions& options) {
@@ -191,7 +186,7 @@ Result<int> status(Context& context, const StatusOptions& options) {
         context.out.print(refused_status(refused.refused));
         tell_outside(context, workspace);
     }
-    return warn(context, found.wounded, found.out_of_room);
+    return warn(context, found.wounded, found.out_of_room, !found.changes.empty());
 }
 
 }  // namespace

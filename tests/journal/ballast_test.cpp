@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "tests/base/scratch.h"
+#include "tests/base/small_disk.h"
 
 namespace unwrite::journal {
 namespace {
@@ -32,7 +32,7 @@ TEST(BallastTest, TakesRoomAndGivesItUpInTwoPartsS165) {
     EXPECT_TRUE(ballast.give(Part::kAll));
     EXPECT_EQ(taken(scratch), 0U);
     EXPECT_FALSE(ballast.give(Part::kAll));
-    ballast.fill(Ballast::When::kNow);
+    ballast.fill(Ballast::When::kBack);
     EXPECT_EQ(taken(scratch), kSize);
 }
 
@@ -43,6 +43,30 @@ TEST(BallastTest, WhatAnEarlierLifeGaveUpIsPutByAgainS165) {
     Ballast later(scratch.fd(), kSize);
     later.fill();
     EXPECT_EQ(taken(scratch), kSize);
+}
+
+TEST(BallastTest, OfANearlyFullDiskItIsAPartOfWhatIsLeftS165) {
+    const tests::SmallDisk disk("size=64m");
+    if (!disk.mounted()) GTEST_SKIP() << "needs privileges";
+    const UniqueFd state(*sys::open_at(AT_FDCWD, disk.path().string(), O_RDONLY | O_DIRECTORY));
+    disk.fill(200);
+    Ballast ballast(state.get(), kSize);
+    ballast.fill();
+    EXPECT_EQ(ballast.held(), 0U) << "in the middle of something";
+    ballast.fill(Ballast::When::kCalm);
+    const std::uint64_t whole = ballast.held();
+    EXPECT_GE(whole, 90U * 4096);
+    EXPECT_LE(whole, 100U * 4096) << "as much stays free";
+    ballast.fill(Ballast::When::kCalm);
+    EXPECT_EQ(ballast.held(), whole);
+    EXPECT_TRUE(ballast.give(Part::kHalf));
+    EXPECT_EQ(ballast.held(), whole / 2);
+    ballast.fill(Ballast::When::kBack);
+    EXPECT_EQ(ballast.held(), whole);
+    EXPECT_TRUE(ballast.give(Part::kAll));
+    disk.make_room();
+    ballast.fill();
+    EXPECT_EQ(ballast.held(), kSize);
 }
 
 TEST(BallastTest, IsASmallPartOfTheDiskS165) {

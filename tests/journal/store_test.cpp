@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "journal/sqlite.h"
-#include "tests/base/scratch.h"
+#include "tests/base/small_disk.h"
 
 namespace unwrite::journal {
 namespace {
@@ -297,6 +297,29 @@ TEST_F(StoreTest, ASymlinkIsNotFollowed) {
     ASSERT_OK(sys::make_symlink(scratch_.fd(), "journal.db", "elsewhere"));
     EXPECT_FALSE(Store::open(scratch_.fd(), false).ok());
     EXPECT_FALSE(std::filesystem::exists(scratch_.path() / "elsewhere"));
+}
+
+// The log begins anew in the room that it has.
+TEST(StoreOnAFullDisk, ItNeedsNoRoomToGoOnS165) {
+    const tests::SmallDisk disk;
+    if (!disk.mounted()) GTEST_SKIP() << "needs privileges";
+    const UniqueFd state(*sys::open_at(AT_FDCWD, disk.path().string(), O_RDONLY | O_DIRECTORY));
+    ASSERT_ASSIGN(const auto store, Store::open(state.get(), false));
+    disk.fill(0);
+    NodeNumber parent = 1;
+    for (int i = 0; i < 200; ++i) {
+        Store::Change change;
+        change.add_nodes = {{.parent = parent, .kind = NodeKind::kCheckpoint, .text = "text"}};
+        change.take_delta_number = true;
+        const auto changed = store->apply(change);
+        ASSERT_TRUE(changed) << i << ": " << changed.error().message();
+        parent = changed->nodes.front();
+        Store::Change gone;
+        gone.remove_nodes = {parent};
+        ASSERT_TRUE(store->apply(gone)) << i;
+        parent = 1;
+        ASSERT_TRUE(store->add_origin({.executable = "program"})) << i;
+    }
 }
 
 }  // namespace

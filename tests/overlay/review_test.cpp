@@ -8,6 +8,7 @@
 #include <fstream>
 #include <thread>
 
+#include "tests/base/small_disk.h"
 #include "tests/support/plain_actor.h"
 #include "tests/support/scratch.h"
 #include "tests/support/thorough.h"
@@ -147,34 +148,6 @@ TEST_F(Review, ASweepSparesWhatARestoreDisplacesMeanwhile) {
     ASSERT_TRUE(again) << again.error().message();
     EXPECT_EQ(difference(before, world.look()), "");
 }
-
-// A small filesystem of its own, which needs privileges.
-class SmallDisk {
- public:
-    SmallDisk() : mounted_(::mount("none", scratch_.path().c_str(), "tmpfs", 0, "size=2m") == 0) {}
-    ~SmallDisk() {
-        if (mounted_) ::umount2(scratch_.path().c_str(), MNT_DETACH);
-    }
-    SmallDisk(const SmallDisk&) = delete;
-    SmallDisk& operator=(const SmallDisk&) = delete;
-
-    bool mounted() const { return mounted_; }
-    std::string workspace() const { return scratch_.path() / "w"; }
-    /// Takes all room but so many pages.
-    void fill(std::uint64_t pages_left) const {
-        struct statvfs fs = {};
-        ASSERT_EQ(::statvfs(scratch_.path().c_str(), &fs), 0);
-        const std::uint64_t pages = fs.f_bavail * fs.f_bsize / 4096;
-        if (pages > pages_left)
-            std::ofstream(scratch_.path() / "full")
-                << std::string((pages - pages_left) * 4096, 'f');
-    }
-    void make_room() const { std::filesystem::remove(scratch_.path() / "full"); }
-
- private:
-    const Scratch scratch_;
-    const bool mounted_;
-};
 
 // Whatever the step at which the disk is full: the state is the one before or the one after, and
 // both can still be reached.
