@@ -73,6 +73,9 @@ class Capture {
                   const std::optional<ObjectKey>& incoming);
     /// `key` was just created by `who`, and looks like that.
     void created(const Who& who, const ObjectKey& key, const struct stat& now);
+    /// Where others make names as well: the delta says that this object is ours, so that a later
+    /// life knows it even if this one is killed.
+    Result<> claim(const Who& who, const ObjectKey& key);
     bool is_created(const ObjectKey& key) const;
     /// Created, and no row of the delta needs it: it may be destroyed when its last name goes.
     bool is_disposable(const ObjectKey& key) const;

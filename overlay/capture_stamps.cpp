@@ -147,6 +147,14 @@ Capture::Known Capture::known(const ObjectKey& key, const struct stat& now) cons
     return known;
 }
 
+Result<> Capture::claim(const Who& who, const ObjectKey& key) {
+    TRY(writer_->touch_object(key, who.origin));
+    Shard& s = shard(key);
+    const std::lock_guard lock(s.mutex);
+    s.objects[key].creator_noted = true;
+    return {};
+}
+
 void Capture::take_for_made(const ObjectKey& key, const struct stat& now) {
     Shard& s = shard(key);
     const std::lock_guard lock(s.mutex);

@@ -26,14 +26,15 @@ bool is_store(std::string_view name) {
 GitPlace git_place_below(GitPlace parent, std::string_view name) {
     switch (parent) {
         case GitPlace::kRepository:
-            return name == "objects" ? GitPlace::kObjects : GitPlace::kNone;
+            return name == "objects" ? GitPlace::kObjects : GitPlace::kInside;
         case GitPlace::kObjects:
             if (is_scratch(name)) return GitPlace::kScratch;
-            return is_store(name) ? GitPlace::kStore : GitPlace::kNone;
+            return is_store(name) ? GitPlace::kStore : GitPlace::kInside;
         case GitPlace::kStore:
-            return is_scratch(name) ? GitPlace::kScratch : GitPlace::kNone;
+            return is_scratch(name) ? GitPlace::kScratch : GitPlace::kInside;
         case GitPlace::kScratch:
-            return GitPlace::kScratch;
+        case GitPlace::kInside:
+            return parent;
         case GitPlace::kNone:
             break;
     }
@@ -58,6 +59,7 @@ bool is_recorded(GitPlace parent, std::string_view name, bool stands) {
         case GitPlace::kStore:
             return !is_scratch(name) && stands;
         case GitPlace::kRepository:
+        case GitPlace::kInside:
         case GitPlace::kNone:
             break;
     }

@@ -11,8 +11,9 @@ namespace unwrite::overlay {
 
 /// What a directory is in a shared repository.
 enum class GitPlace : std::uint8_t {
-    kNone,        ///< elsewhere, or nothing special
+    kNone,        ///< elsewhere
     kRepository,  ///< the top of it
+    kInside,      ///< anywhere below, nothing special
     kObjects,     ///< its `objects`
     kStore,       ///< `objects/5a`, `objects/pack`
     kScratch,     ///< what git makes for a moment while it writes objects
@@ -20,6 +21,11 @@ enum class GitPlace : std::uint8_t {
 
 /// What the directory `name` in `parent` is.
 GitPlace git_place_below(GitPlace parent, std::string_view name);
+
+/// Others make and replace names there beside us.
+inline bool is_shared(GitPlace place) {
+    return place != GitPlace::kNone;
+}
 
 /// A directory of objects: it stays, whatever becomes of what is in it, for others put theirs
 /// there.

@@ -181,6 +181,8 @@ Result<Entry> LiveTree::make_locked(const Caller& caller, const ObjectPtr& paren
     crash_point("tree.make.after");
     TRY_ASSIGN(const sys::StatX x, sys::statx_at(directory, name));
     if (!parent->is_inner()) capture_.created(who, key_of(x), x.st);
+    if (is_shared(parent->git_place()) && is_recorded(parent->git_place(), name, false))
+        TRY(capture_.claim(who, key_of(x)));
     return enter(parent, name, directory, x, kept);
 }
 

@@ -144,7 +144,11 @@ Result<std::vector<std::string>> find_outside(Locator& locator, const Capture& c
 
 Result<> take_for_made(Locator& locator, Capture& capture, const WantedNames& wanted) {
     return look_at_leaving(locator, wanted,
-                           [&](const std::string&, const sys::StatX& x) -> Result<bool> {
+                           [&](const std::string& path, const sys::StatX& x) -> Result<bool> {
+                               // Others are at work there all the time, and what is ours has been
+                               // claimed.
+                               if (is_shared(locator.objects().top_of(path).top->git_place()))
+                                   return true;
                                capture.take_for_made(key_of(x), x.st);
                                return true;
                            });

@@ -41,6 +41,8 @@ TEST(GitStore, S76_AllElseIsRecorded) {
     EXPECT_TRUE(is_recorded(place_of({"objects", "info"}), "alternates", false));
     EXPECT_TRUE(is_recorded(place_of({"worktrees", "objects"}), "5a", false));
     EXPECT_EQ(git_place_below(GitPlace::kNone, "objects"), GitPlace::kNone);
+    EXPECT_TRUE(is_shared(place_of({"refs", "heads"})));
+    EXPECT_FALSE(is_shared(GitPlace::kNone));
 }
 
 TEST(GitStore, S76_DirectoriesOfObjectsStay) {
