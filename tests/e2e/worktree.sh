@@ -227,6 +227,31 @@ S68_S76_a_killed_daemon_leaves_the_repository_whole() {
     check_state
 }
 
+S60_S68_S76_a_commit_of_the_user_before_a_kill_stays() {
+    linked
+    begin
+    say "a run packs the branches, the user commits, and then the daemon is killed"
+    u run --on-exit keep -- sh -exc 'echo agent >agent; git add agent; git commit -qm agent; git pack-refs --all'
+    git -C "$scratch/main" commit -q --allow-empty -m "the user's"
+    crash
+    begin
+    expect 5 discard --yes
+    err_has .git/refs/heads/main
+    [[ $(git -C "$scratch/main" log -1 --format=%s main) == "the user's" ]] || fail "discard took the user's commit"
+    expect 5 undo
+    [[ $(git -C "$scratch/main" log -1 --format=%s main) == "the user's" ]] || fail "undo took the user's commit"
+    say "what is the run's own is still known as that"
+    git -C "$scratch/main" reset -q --soft HEAD~1
+    git -C "$scratch/main" pack-refs --all
+    u run --on-exit keep -- sh -exc 'echo more >more; git add more; git commit -qm more'
+    crash
+    begin
+    u undo
+    absent more
+    [[ $(git log -1 --format=%s) == agent ]] || fail "$(git log --oneline)"
+    end
+}
+
 S76_D17_git_in_a_submodule_goes_back_with_its_files() {
     linked
     git init -qb main "$scratch/outer"
