@@ -120,8 +120,8 @@ Result<> KeepPlanner::read() {
     return {};
 }
 
-// What stands at a path that the root did not have is there because of the directories above it,
-// whether a row speaks of it or not.
+// What stands at a path where the root had nothing, or something else, is there because of the
+// directories above it, whether a row speaks of it or not.
 Result<> KeepPlanner::ask_path(const std::string& path) {
     TRY_ASSIGN(const auto then, then_.find(path));
     TRY_ASSIGN(const auto now, live_.find(path));
@@ -132,7 +132,7 @@ Result<> KeepPlanner::ask_path(const std::string& path) {
                      "`unwrite status` lists what has changed");
     }
     if (!is_named(path)) plan_.reasons.try_emplace(path, "it is a part of the same database");
-    if (then || !now) return {};
+    if (!now || (then && then->key == now->key)) return {};
     const std::size_t slash = path.rfind('/');
     const std::string above = slash == std::string::npos ? "" : path.substr(0, slash);
     TRY_ASSIGN(const auto parent, live_.find(above));
@@ -226,8 +226,12 @@ Result<> KeepPlanner::follow(const NameKey& at) {
         if (standing) {
             present_.insert(at);
             chain(at.parent, path + " lies in it");
-            // Where a directory lies is one thing, its own attributes are another.
-            if (!S_ISDIR(standing->type)) add_object(standing->key);
+            // Where a directory lies is one thing, its own attributes and what was made in it are
+            // others.
+            if (!S_ISDIR(standing->type))
+                add_object(standing->key);
+            else
+                directories_.insert(standing->key);
         }
     }
     for (const ObjectKey& object : row.objects) {

@@ -269,6 +269,37 @@ TEST_F(Deciding, NamesThatChangedPlacesGoTogether) {
     EXPECT_THAT(changes(), IsEmpty());
 }
 
+// It is kept because of what it changed places with; what lies in it is decided by itself.
+TEST_F(Deciding, AMadeDirectoryThatChangedPlacesIsKeptWithoutWhatLiesInItS62) {
+    before("old/x", "one\n");
+    begin();
+    ASSERT_EQ(actor().mkdir("made", 0755), 0);
+    make("made/file", "1\n");
+    checkpoint("made");
+    replace("made/file", "2\n");
+    ASSERT_EQ(actor().rename("old", "made", RENAME_EXCHANGE), 0);
+    make("made/new", "two\n");
+    keep({"made/new"});
+    EXPECT_THAT(changes(), ElementsAre("created old/file"));
+    discard();
+    EXPECT_EQ(text("made/new"), "two\n");
+    EXPECT_FALSE(exists("old/file"));
+    redo();
+    EXPECT_EQ(text("old/file"), "2\n");
+}
+
+TEST_F(Deciding, WhatStandsThereByAnotherDirectoryNeedsItS62) {
+    before("a/x", "of a\n");
+    before("c/x", "of c\n");
+    begin();
+    ASSERT_EQ(actor().rename("c/x", "moved", 0), 0);
+    ASSERT_EQ(actor().rename("a", "c", RENAME_EXCHANGE), 0);
+    EXPECT_THAT(needed(keep({"c/x"})), testing::Contains("a"));
+    discard();
+    EXPECT_EQ(text("c/x"), "of a\n");
+    EXPECT_EQ(text("moved"), "of c\n");
+}
+
 TEST_F(Deciding, OneOfThreeHunksS62) {
     std::string lines;
     for (int i = 1; i <= 60; ++i)
