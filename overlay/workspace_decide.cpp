@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <set>
 
 #include "base/crash_point.h"
 #include "base/digest.h"
@@ -149,6 +150,27 @@ void tell_needed(const KeepPlan& keep, const std::vector<std::string>& asked, De
     }
 }
 
+// What stands there now as it did at the root is no change, but a state in between had something
+// else there, and loses it.
+Result<> tell_between(const KeepPlan& keep, View& then, View& live, Decided& decided) {
+    std::set<std::string> concerned;
+    for (const NameKey& at : keep.left_out.names)
+        concerned.insert(path_of(live, then, at));
+    for (const ObjectKey& key : keep.left_out.objects)
+        concerned.insert(live.path(key).value_or(""));
+    for (const Change& change : decided.kept) {
+        concerned.erase(change.path);
+        concerned.erase(change.old_path);
+    }
+    for (const auto& [path, reason] : keep.reasons) {
+        if (!concerned.contains(path)) continue;
+        TRY_ASSIGN(const auto was, then.find(path));
+        TRY_ASSIGN(const auto now, live.find(path));
+        if (was && now) decided.needed.push_back({path, reason});
+    }
+    return {};
+}
+
 }  // namespace
 
 Result<Workspace::Weighed> Workspace::weigh(const Asker& asker, const Decision& decision) {
@@ -169,6 +191,7 @@ Result<Workspace::Weighed> Workspace::weigh(const Asker& asker, const Decision& 
         TRY_ASSIGN(View after, view_with_kept(weighed.keep, names, layers, history, head_.root));
         TRY_ASSIGN(weighed.decided.kept, changes_between(then, after));
         tell_needed(weighed.keep, asked, weighed.decided);
+        TRY(tell_between(weighed.keep, then, live, weighed.decided));
         weighed.decided.given_up = weighed.keep.given_up.size();
     }
     Parts parts(locator_, then, live, weighed.back, weighed.keep);

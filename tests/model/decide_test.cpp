@@ -93,6 +93,8 @@ class RandomTask {
             // What lies in a directory moves with it; where it was in between is not known here.
             if (!change.old_path.empty() && S_ISDIR(change.type)) compare_root_alone_ = true;
         }
+        for (const auto& needed : decided->needed)
+            kept.push_back(needed.path);
         if (random_() % 2 == 0) world_->reopen();
         const std::string wrong = decided->from == 0 ? "" : verify_taken_back(live);
         return wrong.empty() ? verify(live, kept) : wrong;

@@ -269,6 +269,25 @@ TEST_F(Deciding, NamesThatChangedPlacesGoTogether) {
     EXPECT_THAT(changes(), IsEmpty());
 }
 
+// Only the states between the beginning and now had them elsewhere, or with other bytes.
+TEST_F(Deciding, WhatChangesOnlyInStatesInBetweenIsToldS62) {
+    before("a/x", "one\n");
+    before("b/y", "one\n");
+    before("from", "same\n");
+    before("to", "same\n");
+    begin();
+    ASSERT_EQ(actor().rename("a", "b", RENAME_EXCHANGE), 0);
+    replace("to", "two\n");
+    checkpoint("between");
+    ASSERT_EQ(actor().rename("a", "b", RENAME_EXCHANGE), 0);
+    make("a/new", "two\n");
+    ASSERT_EQ(actor().rename("from", "to", 0), 0);
+    const auto decided = keep({"a/new"});
+    EXPECT_THAT(lines_of(decided.kept), ElementsAre("created a/new"));
+    EXPECT_THAT(needed(decided), UnorderedElementsAre("a", "b"));
+    EXPECT_THAT(needed(keep({"from"})), ElementsAre("to"));
+}
+
 // It is kept because of what it changed places with; what lies in it is decided by itself.
 TEST_F(Deciding, AMadeDirectoryThatChangedPlacesIsKeptWithoutWhatLiesInItS62) {
     before("old/x", "one\n");
