@@ -90,13 +90,23 @@ class Mentioned {
  public:
     explicit Mentioned(journal::Journal& journal) : journal_(journal) {}
     Result<bool> has(const ObjectKey& key) {
-        if (!keys_) {
-            TRY_ASSIGN(keys_, journal_.mentioned_by_all_deltas());
-        }
+        if (!keys_) TRY(read());
         return keys_->contains(key);
     }
 
  private:
+    Result<> read() {
+        TRY_ASSIGN(keys_, journal_.mentioned_by_all_deltas());
+        TRY_ASSIGN(const auto deltas, journal_.referenced_deltas());
+        for (const journal::DeltaNumber number : deltas) {
+            TRY_ASSIGN(const journal::Delta delta, journal_.read_delta(number));
+            // Also what it says no more of than who made it (Capture::claim()).
+            for (const auto& [object, image] : delta.objects)
+                keys_->insert(object);
+        }
+        return {};
+    }
+
     journal::Journal& journal_;
     std::optional<std::set<ObjectKey>> keys_;
 };
