@@ -28,6 +28,15 @@ void add_annex(overlay::SessionOptions& options, const std::string& root) {
     };
 }
 
+std::vector<std::string> settings_of_shared_repository() {
+    return {"gc.auto=0",
+            "maintenance.auto=false",
+            "gc.packRefs=false",
+            "gc.reflogExpire=never",
+            "gc.reflogExpireUnreachable=never",
+            "gc.worktreePruneExpire=never"};
+}
+
 std::optional<Annex> annex_of(const std::string& raw, const std::string& mount_point) {
     const std::optional<git::Elsewhere> elsewhere = git::find_elsewhere(raw);
     if (!elsewhere) return std::nullopt;

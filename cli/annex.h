@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "git/state.h"
 #include "overlay/session.h"
@@ -20,6 +21,11 @@ struct Annex {
     std::string repository;
     std::string through;
 };
+
+/// What git in a run is told there, as "key=value": to leave alone what belongs to others. It packs
+/// no branches, shortens no reflogs, and forgets no work tree that the run does not see; where it
+/// had replaced them, going back would take along what others have written since.
+std::vector<std::string> settings_of_shared_repository();
 
 /// Nothing where the workspace `raw`, mounted at `mount_point`, has none.
 std::optional<Annex> annex_of(const std::string& raw, const std::string& mount_point);

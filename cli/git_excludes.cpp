@@ -67,21 +67,30 @@ std::string git_excludes(const std::vector<overlay::RuleShown>& rules, const std
 }
 
 GitExcludesOfRun::GitExcludesOfRun(const std::vector<overlay::RuleShown>& rules,
-                                   const std::string& directory) {
-    if (git_excludes(rules, "").empty()) return;
+                                   const std::string& directory,
+                                   std::vector<std::string> settings) {
+    const std::string excludes = exclude(rules, directory);
+    if (!excludes.empty()) settings.push_back(excludes);
+    if (settings.empty()) return;
+    // Not GIT_CONFIG_KEY_0: some agents take variables away that have KEY in their names, and
+    // without the key no git command works.
+    std::string all = variable("GIT_CONFIG_PARAMETERS");
+    for (const std::string& setting : settings)
+        all += (all.empty() ? "" : " ") + quoted(setting);
+    environment_ = {{"GIT_CONFIG_PARAMETERS", std::move(all)}};
+}
+
+std::string GitExcludesOfRun::exclude(const std::vector<overlay::RuleShown>& rules,
+                                      const std::string& directory) {
+    if (git_excludes(rules, "").empty()) return {};
     git::InstalledPrograms programs;
     const Result<git::Repository> repository = git::Repository::open(programs, directory);
-    if (!repository) return;
+    if (!repository) return {};
     const Result<std::string> named =
         repository->line({"config", "--path", "--get", "core.excludesFile"});
     const std::string own = text_of(named && !named->empty() ? *named : usual_file());
     file_.emplace("gitignore", git_excludes(rules, own));
-    if (file_->path().empty()) return;
-    // Not GIT_CONFIG_KEY_0: some agents take variables away that have KEY in their names, and
-    // without the key no git command works.
-    const std::string before = variable("GIT_CONFIG_PARAMETERS");
-    environment_ = {{"GIT_CONFIG_PARAMETERS", before + (before.empty() ? "" : " ") +
-                                                  quoted("core.excludesFile=" + file_->path())}};
+    return file_->path().empty() ? "" : "core.excludesFile=" + file_->path();
 }
 
 }  // namespace unwrite::cli

@@ -1,5 +1,5 @@
-// What git in a run must not meet: untracked files that agents may not read. `git add -A` would
-// fail at them; so they count as ignored there.
+// What git in a run is told. Untracked files that agents may not read count as ignored: `git add
+// -A` would fail at them.
 #pragma once
 
 #include <optional>
@@ -19,8 +19,10 @@ std::string git_excludes(const std::vector<overlay::RuleShown>& rules, const std
 
 class GitExcludesOfRun {
  public:
-    /// Asks git in `directory` which file is the user's. Does nothing outside of a repository.
-    GitExcludesOfRun(const std::vector<overlay::RuleShown>& rules, const std::string& directory);
+    /// Asks git in `directory` which file is the user's. Excludes nothing outside of a repository.
+    /// `settings`: further ones for git, as "key=value".
+    GitExcludesOfRun(const std::vector<overlay::RuleShown>& rules, const std::string& directory,
+                     std::vector<std::string> settings = {});
 
     /// Variables by which git obeys it; they take the place of those that are set.
     const std::vector<std::pair<std::string, std::string>>& environment() const {
@@ -31,6 +33,9 @@ class GitExcludesOfRun {
     }
 
  private:
+    /// "key=value" for the excludes; "" where there are none.
+    std::string exclude(const std::vector<overlay::RuleShown>& rules, const std::string& directory);
+
     std::optional<FileOfRun> file_;
     std::vector<std::pair<std::string, std::string>> environment_;
 };

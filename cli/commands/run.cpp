@@ -250,7 +250,11 @@ Result<Ran> run_command(Context& context, Workspace& workspace, const RunOptions
     // The guard must not print it a second time.
     ignore(context.notes.flush(), "the run goes on without");
     TRY_ASSIGN(const auto rules, workspace.remote()->rules());
-    const GitExcludesOfRun excludes(rules, directory);
+    const bool is_shared =
+        walls != Walls::kNone &&
+        annex_of(workspace.remote()->info().workspace, workspace.root()).has_value();
+    const GitExcludesOfRun excludes(
+        rules, directory, is_shared ? settings_of_shared_repository() : std::vector<std::string>());
     environment.insert(environment.begin(), npmrc.environment().begin(), npmrc.environment().end());
     const auto orphaned = [&] {
         context.notes.line("unwrite: the run was killed; its changes are kept");

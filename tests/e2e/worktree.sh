@@ -106,6 +106,23 @@ S76_D17_commits_beside_a_run_are_the_users() {
     end
 }
 
+S60_S76_a_run_that_collects_leaves_the_branches_of_others() {
+    linked
+    begin
+    say "two runs collect garbage, and the user commits between them"
+    u run --on-exit keep -- sh -exc 'echo one >one; git add one; git commit -qm one; git gc -q'
+    echo users >>"$scratch/main/README"
+    git -C "$scratch/main" commit -qam "the user's"
+    u run --on-exit keep -- sh -exc 'echo two >two; git add two; git commit -qm two; git gc -q'
+    u discard --yes
+    [[ $(git log -1 --format=%s) == second ]] || fail "$(git log --oneline)"
+    [[ $(git -C "$scratch/main" log -1 --format=%s) == "the user's" ]] || fail "discard took the user's commit"
+    [[ $(git -C "$scratch/main" reflog main | wc -l) == 3 ]] || fail "$(git -C "$scratch/main" reflog main)"
+    [[ -z $(git -C "$scratch/main" status --porcelain) ]] || fail "$(git -C "$scratch/main" status)"
+    git -C "$scratch/main" fsck --full 2>&1 | grep -v '^dangling' && fail "git finds it damaged"
+    end
+}
+
 S76_what_the_user_collects_beside_a_run() {
     linked
     begin
