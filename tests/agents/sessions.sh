@@ -99,6 +99,20 @@ works_next_to_another_agent_in_one_file() {
 # The user stands in a subdirectory; the agent commits there.
 works_with_git_in_a_subdirectory() {
     begin_at_home
+    commits_in_src
+}
+# The repository lies elsewhere: $W is a linked work tree of it.
+works_with_git_in_a_linked_worktree() {
+    begin_at_home
+    cd "$HOME"
+    mv "$W" "$HOME/main"
+    git -C "$HOME/main" worktree add -q -b side "$W"
+    cd "$W"
+    commits_in_src
+    [[ $(git -C "$HOME/main" log --format=%s main) == first ]] || fail "the other worktree has other commits"
+    git -C "$HOME/main" fsck --strict >"$scratch/fsck" 2>&1 || fail "$(cat "$scratch/fsck")"
+}
+commits_in_src() {
     local first
     first=$(git rev-parse HEAD)
     plays "commit it" read "$W/src/main.c" edit "$W/src/main.c" '    return 0;' '    return 42;' \
