@@ -84,8 +84,7 @@ S61_full_screen_programs_in_a_run() {
     say "another size is handed on"
     on_screen resize-window -t it -x 100 -y 40
     wait_for "the last line of a larger screen" line_of_screen 40 "f"
-    keys ":set lines?" Enter
-    sees "lines=40"
+    wait_for "vim to know of it" vim_has_lines 40
     say "Ctrl-Z gives the shell its terminal back, and fg the program"
     keys C-z
     sees Stopped
@@ -103,6 +102,12 @@ S61_full_screen_programs_in_a_run() {
     keys q
     back
     close_shell
+}
+# vim may be asked before it has heard of the new size.
+vim_has_lines() {
+    keys Escape ":set lines?" Enter
+    sleep 0.2
+    screen_has "lines=$1"
 }
 line_of_screen() { [[ $(shown | wc -l) -ge $(($1 - 1)) ]]; }
 
