@@ -37,14 +37,14 @@ std::vector<std::string> settings_of_shared_repository() {
             "gc.worktreePruneExpire=never"};
 }
 
-std::optional<Annex> annex_of(const std::string& raw, const std::string& mount_point) {
+std::optional<std::string> annex_of(const std::string& raw, const std::string& mount_point) {
     const std::optional<git::Elsewhere> elsewhere = git::find_elsewhere(raw);
     if (!elsewhere) return std::nullopt;
     const std::string through = mount_point + "/" + overlay::kAnnexEntry;
     const auto shown = sys::stat_at(AT_FDCWD, through);
     const auto there = sys::stat_at(AT_FDCWD, elsewhere->repository);
     if (!shown || !there || shown->st_ino != there->st_ino) return std::nullopt;
-    return Annex{elsewhere->repository, through};
+    return elsewhere->repository;
 }
 
 }  // namespace unwrite::cli

@@ -16,18 +16,13 @@ namespace unwrite::cli {
 /// lies elsewhere in the same filesystem, it becomes a part, and the tags say where it stands.
 void add_annex(overlay::SessionOptions& options, const std::string& root);
 
-/// Where that repository is, and where the mount shows it.
-struct Annex {
-    std::string repository;
-    std::string through;
-};
-
 /// What git in a run is told there, as "key=value": to leave alone what belongs to others. It packs
 /// no branches, shortens no reflogs, and forgets no work tree that the run does not see; where it
 /// had replaced them, going back would take along what others have written since.
 std::vector<std::string> settings_of_shared_repository();
 
-/// Nothing where the workspace `raw`, mounted at `mount_point`, has none.
-std::optional<Annex> annex_of(const std::string& raw, const std::string& mount_point);
+/// Where that repository is. Nothing where the workspace `raw`, mounted at `mount_point`, shows
+/// none.
+std::optional<std::string> annex_of(const std::string& raw, const std::string& mount_point);
 
 }  // namespace unwrite::cli

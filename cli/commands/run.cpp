@@ -97,7 +97,7 @@ Result<std::vector<std::string>> confined(Context& context, const Workspace& wor
     const std::string socket = workspace.mount() ? socket_of(*workspace.mount()) : "";
     if (!socket.empty()) words.insert(words.end(), {"--inside-socket", socket});
     const auto annex = annex_of(workspace.remote()->info().workspace, workspace.root());
-    if (annex) words.insert(words.end(), {"--inside-annex", annex->repository});
+    if (annex) words.insert(words.end(), {"--inside-annex", *annex});
     words.insert(words.end(), {"--network", options.network});
     if (walls == Walls::kRequired) words.emplace_back("--require-confinement");
     if (options.leave_running) words.emplace_back("--leave-running");
